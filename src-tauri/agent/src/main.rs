@@ -1,0 +1,2 @@
+//! Ringonce.
+fn main() {}

@@ -1,0 +1,12 @@
+//! Ringonce engine: everything that is neither tray nor window.
+
+pub mod channel;
+pub mod clock;
+pub mod decide;
+pub mod identity;
+pub mod limits;
+pub mod mail;
+pub mod model;
+pub mod net;
+pub mod secret;
+pub mod source;

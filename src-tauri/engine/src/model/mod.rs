@@ -1,0 +1,11 @@
+//! The words of the product as types: plain values without I/O.
+
+pub mod destination;
+pub mod error;
+pub mod ids;
+pub mod mailbox;
+pub mod message;
+pub mod notification;
+pub mod rule;
+pub mod settings;
+pub mod sighting;
