@@ -1,1 +1,6 @@
-//! net.
+//! Sockets: TCP, TLS, HTTP and the loopback server. Nothing else in the engine opens one.
+
+pub mod error;
+pub mod stream;
+pub mod tcp;
+pub mod tls;
