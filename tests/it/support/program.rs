@@ -295,7 +295,8 @@ impl Running {
 
     /// Sends a signal: `STOP` and `CONT` make a laptop that slept.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.pid().to_string()]).status().expect("kill runs");
+        let kill = format!("kill -s {name} {}", self.pid());
+        let sent = Command::new("sh").args(["-c", &kill]).status().expect("kill runs");
         assert!(sent.success(), "kill -s {name} failed: has the program ended? Log:\n{}", self.log());
     }
 
