@@ -7,15 +7,15 @@ use crate::limits;
 use crate::model::error::Fault;
 use crate::model::mailbox::{BackfillPurpose, FolderCursor};
 use crate::model::sighting::{Intent, Sighting};
-use crate::source::imap::conn::{ImapConn, Line, Tag};
 use crate::source::imap::desk::Desk;
-use crate::source::imap::failure::Failure;
-use crate::source::imap::fetch::{self, Ask, Catch, Ids, Interrupted, Mail, Part, Taken};
 use crate::source::imap::first_sight;
-use crate::source::imap::folder::{self, Numbers};
-use crate::source::imap::login::Session;
 use crate::source::imap::place::Place;
-use crate::source::imap::reply::ImapError;
+use crate::source::imap::session::conn::{ImapConn, Line, Tag};
+use crate::source::imap::session::failure::Failure;
+use crate::source::imap::session::fetch::{self, Ask, Catch, Ids, Interrupted, Mail, Part, Taken};
+use crate::source::imap::session::folder::{self, Numbers};
+use crate::source::imap::session::login::Session;
+use crate::source::imap::session::reply::ImapError;
 
 /// A mail that broke the session so often is not asked for again.
 const BREAKS_MAX: u32 = 4;

@@ -4,9 +4,10 @@ use secrecy::SecretString;
 
 use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{FolderCursor, Mailbox, SpecialUse};
-use crate::source::imap::failure::Failure;
-use crate::source::imap::reply::ImapError;
-use crate::source::imap::{first_sight, folder, utf7, watch};
+use crate::source::imap::session::failure::Failure;
+use crate::source::imap::session::reply::ImapError;
+use crate::source::imap::session::{folder, utf7};
+use crate::source::imap::{first_sight, watch};
 
 /// What the server told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
@@ -14,15 +14,15 @@ use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{ImapServer, Mailbox, SpecialUse};
 use crate::source::imap::backfill;
 use crate::source::imap::catch_up::{Reader, Trouble, Watched, check, wake};
-use crate::source::imap::conn::Line;
 use crate::source::imap::desk::Desk;
-use crate::source::imap::failure::{Failure, Next};
-use crate::source::imap::folder;
-use crate::source::imap::idle::{Why, done, idle};
-use crate::source::imap::login;
 use crate::source::imap::pace::{Backoff, LoginBudget};
 use crate::source::imap::place::Place;
-use crate::source::imap::reply::ImapError;
+use crate::source::imap::session::conn::{Line, Tag};
+use crate::source::imap::session::failure::{Failure, Next};
+use crate::source::imap::session::folder;
+use crate::source::imap::session::idle::{Why, done, idle};
+use crate::source::imap::session::login;
+use crate::source::imap::session::reply::ImapError;
 use crate::source::{Context, Exit, HealthState, Method, Source};
 
 /// So often the server refuses the credentials in a row before only the owner can help: where it says just that, and
@@ -157,13 +157,10 @@ impl Watch {
 
     /// Waits before the next try; `true`: the source is asked to end. A poke cuts it short unless `whole`.
     async fn pause(&self, wait: Duration, whole: bool) -> bool {
-        let until = Instant::now() + wait;
-        loop {
-            tokio::select! {
-                () = self.stop.cancelled() => return true,
-                () = sleep_until(until) => return false,
-                () = self.poke.notified(), if !whole => return false,
-            }
+        tokio::select! {
+            () = self.stop.cancelled() => true,
+            () = sleep(wait) => false,
+            () = self.poke.notified(), if !whole => false,
         }
     }
 
@@ -272,11 +269,7 @@ impl Watch {
     }
 
     /// Looks into the open folder until what the server told of has come; `false`: look around again.
-    async fn look<S: Line>(
-        &mut self,
-        reader: &mut Reader<S>,
-        mut idle: Option<crate::source::imap::conn::Tag>,
-    ) -> Result<bool, ImapError> {
+    async fn look<S: Line>(&mut self, reader: &mut Reader<S>, mut idle: Option<Tag>) -> Result<bool, ImapError> {
         let Some(at) = self.open_folder() else { return Ok(false) };
         let mut not_yet = NOT_YET.iter();
         loop {
