@@ -10,5 +10,7 @@ mod desk;
 mod first_sight;
 mod pace;
 mod place;
+mod rounds;
 pub mod session;
 pub mod watch;
+mod watched;
