@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::model::ids::{AccountId, DeliveryKey};
-use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor, ImapServer, SpecialUse, Tls};
+use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor, ImapServer, Mailbox, SpecialUse, Tls};
 use crate::model::sighting::{Intent, Report, Sighting, Verdict};
 use crate::net::guard::Violation;
 use crate::source::imap::backfill;
@@ -27,8 +28,9 @@ use crate::source::imap::session::folder::{Numbers, examine};
 use crate::source::imap::session::idle::{Why, idle};
 use crate::source::imap::session::login::{Session, greet, sign_in};
 use crate::source::imap::session::reply::ImapError;
+use crate::source::imap::watch::{ImapSettings, ImapSource};
 use crate::source::imap::watched::{Reader, Trouble, Watched};
-use crate::source::{Context, Found, Health, NotStored, Sink};
+use crate::source::{Context, Exit, Found, Health, HealthState, Method, NotStored, Sink, Source as _};
 
 /// 1 January 2026.
 const NOW: i64 = 1_767_225_600_000;
@@ -74,9 +76,9 @@ impl Sink for Recorder {
 }
 
 /// Plays the server. `C: ` is expected, with `$` for the tag and a final `*` for any rest; `S: ` is sent, with `$` for
-/// the last tag and `%` for the one before it; `S~ ` is sent without a line end; `HANG` says nothing for ever. At the
-/// end the line is closed.
-async fn serve(line: DuplexStream, script: Vec<String>) {
+/// the last tag and `%` for the one before it; `S~ ` is sent without a line end; `HANG` says nothing for ever,
+/// `OPEN` until the client has gone. At the end the line is closed.
+async fn serve(line: impl AsyncRead + AsyncWrite + Unpin, script: Vec<String>) {
     let mut line = BufReader::new(line);
     let mut tags = vec![String::new(), String::new()];
     for step in script {
@@ -92,6 +94,9 @@ async fn serve(line: DuplexStream, script: Vec<String>) {
                 Some(start) => assert!(said.starts_with(start), "expected {expected:?}, got {said:?}"),
                 None => assert_eq!(said, expected),
             }
+        } else if step == "OPEN" {
+            let mut rest = Vec::new();
+            let _ = line.read_to_end(&mut rest).await;
         } else if step == "HANG" {
             std::future::pending::<()>().await;
         } else {
@@ -187,7 +192,7 @@ fn next_scene(sink: Arc<Recorder>, watched: Option<Watched>, script: Vec<String>
         special_use: SpecialUse::None,
     };
     Scene {
-        reader: Reader::new(Session { conn, capabilities: Vec::new() }),
+        reader: Reader::new(Session { conn, capabilities: Vec::new() }, None),
         desk: Desk { context, old_ms: 2 * DAY_MS, record_check_ms: 1000 },
         watched: watched.unwrap_or_else(|| Watched::new(place)),
         sink,
@@ -220,6 +225,93 @@ impl Scene {
         timeout(Duration::from_secs(5), self.server).await.expect("the script is not over").unwrap();
         (self.sink, self.watched)
     }
+}
+
+/// A whole watching, each of whose sessions has a script; its last health, and what it told.
+async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) -> bool) -> (Health, Arc<Recorder>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = tokio::spawn(async move {
+        let before = text(&[
+            "S: * OK [CAPABILITY IMAP4rev1] hi",
+            "C: $ LOGIN *",
+            "S: $ OK",
+            "C: $ CAPABILITY",
+            "S: * CAPABILITY IMAP4rev1 IDLE",
+            "S: $ OK",
+        ]);
+        for script in scripts {
+            let (line, _) = listener.accept().await.unwrap();
+            serve(line, [before.clone(), script].concat()).await;
+        }
+    });
+    let sink = Arc::new(Recorder::default());
+    sink.cursors.lock().unwrap().insert("INBOX".to_owned(), FolderCursor { floor_uid: 7, ..stored() });
+    let (sender, mut health) = watch::channel(Health::default());
+    let context =
+        Context { sink: sink.clone(), health: sender, poke: Arc::new(Notify::new()), clock: Clock::manual(NOW) };
+    let imap = ImapServer { host: "127.0.0.1".into(), port, ..account("owner") };
+    let mailbox = Mailbox {
+        account_id: "account".into(),
+        mailbox_id: "owner@example.com".into(),
+        email: "owner@example.com".into(),
+        imap: Some(imap),
+        folders: vec!["INBOX".into()],
+        paused: false,
+    };
+    let settings = ImapSettings { poll: Duration::from_secs(3600), old: Duration::from_secs(172_800) };
+    let stop = CancellationToken::new();
+    let source = Box::new(ImapSource { mailbox, password: "secret".into(), settings });
+    let task = tokio::spawn(source.run(context, stop.clone()));
+    let reached = timeout(Duration::from_secs(20), async {
+        while !until(&health.borrow_and_update().clone(), &sink) {
+            let _ = timeout(Duration::from_millis(50), health.changed()).await;
+        }
+    });
+    let reached = reached.await;
+    let last = health.borrow().clone();
+    stop.cancel();
+    assert_eq!(timeout(Duration::from_secs(10), task).await.unwrap().unwrap(), Exit::Stopped);
+    if server.is_finished() {
+        server.await.unwrap();
+    }
+    assert!(reached.is_ok(), "not reached, health is {last:?}");
+    (last, sink)
+}
+
+fn told_of(sink: &Recorder, uid: u32) -> bool {
+    let end = format!("UID={uid}");
+    sink.reports.lock().unwrap().iter().flat_map(|report| &report.sightings).any(|one| one.locator.ends_with(&end))
+}
+
+#[tokio::test]
+async fn where_idle_is_refused_the_server_is_asked_at_intervals() {
+    let script = [opened(6, 7), text(&["C: $ IDLE", "S: $ NO not here", "OPEN"])].concat();
+    let (health, _) = watching(vec![script], |health, _| health.method == Method::Poll).await;
+    assert_eq!((health.state, health.error), (HealthState::Watching, None));
+}
+
+#[tokio::test]
+async fn a_mail_that_can_be_fetched_only_later_is_not_forgotten() {
+    let script = [
+        opened(6, 7),
+        text(&["C: $ IDLE", "S: + idling", "S: * 7 EXISTS", "C: DONE", &asks("7:206"), "S: % OK", "S: $ OK"]),
+        reopened(7, 7),
+        reopened(7, 7),
+        reopened(7, 8),
+        vec![asks("7:7"), fresh(7), "S: $ OK".into()],
+        text(&["C: $ IDLE", "S: + idling", "OPEN"]),
+    ];
+    watching(vec![script.concat()], |_, sink| told_of(sink, 7)).await;
+}
+
+#[tokio::test]
+async fn after_bye_or_the_end_of_the_line_comes_a_new_session_and_a_check() {
+    let waits = |end: &[&str]| [opened(6, 7), text(&["C: $ IDLE", "S: + idling"]), text(end)].concat();
+    // Whether there is X-GUID is known already.
+    let mut last = reopened(7, 8);
+    last.extend([asks("7:7"), fresh(7), "S: $ OK".into(), "OPEN".into()]);
+    watching(vec![waits(&["S: * BYE timeout"]), last], |_, sink| told_of(sink, 7)).await;
 }
 
 fn broke(result: Result<u32, Trouble>) -> ImapError {

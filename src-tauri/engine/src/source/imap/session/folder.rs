@@ -46,9 +46,11 @@ pub(crate) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resu
     .await?;
     conn.take_grown();
     numbers.exists = conn.exists();
+    // No UID is 0 (RFC 3501 section 9, nz-number), and some servers say so.
+    numbers.uid_next = numbers.uid_next.filter(|uid| *uid > 0);
     if numbers.uid_next.is_none() || numbers.uid_validity.is_none() {
         let asked = lenient(status(conn, wire).await)?.unwrap_or_default();
-        numbers.uid_next = numbers.uid_next.or(asked.uid_next);
+        numbers.uid_next = numbers.uid_next.or(asked.uid_next.filter(|uid| *uid > 0));
         numbers.uid_validity = numbers.uid_validity.or(asked.uid_validity);
     }
     if numbers.uid_next.is_none() {
