@@ -166,6 +166,8 @@ async fn after_exists_done_and_fetch_leave_in_one_write() {
     case(more, unsettled(1), &[7], 8).await;
     let swapped = vec!["S: * 2 EXPUNGE".into(), "S: % OK idle".into(), fresh(7), "S: $ OK".into()];
     case(swapped, settled(1), &[7], 8).await;
+    let missed = vec!["S: * 1 EXPUNGE".into(), "S: * 7 EXISTS".into(), "S: % OK".into(), fresh(7), "S: $ OK".into()];
+    case(missed, unsettled(1), &[7], 8).await;
     let gap = [
         vec!["S: * 8 EXISTS".into(), "S: % OK idle".into(), fresh(7), fresh(9), "S: $ OK".into()],
         text(&["C: $ UID SEARCH UID 8:9", "S: * SEARCH 9", "S: $ OK"]),
