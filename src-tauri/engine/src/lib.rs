@@ -9,6 +9,7 @@ pub mod limits;
 pub mod mail;
 pub mod model;
 pub mod net;
+pub mod outbox;
 pub mod secret;
 pub mod source;
 pub mod store;
