@@ -261,3 +261,145 @@ impl Channel for Program {
         futures_util::future::ready(Lookup::CannotTell(error)).boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::channel::trial::{self, Counted, KEY, job, short};
+
+    /// The command of a script. It is read by `sh`: a file that was just written cannot be run itself while
+    /// another test happens to start a program ("text file busy").
+    fn script(folder: &TempDir, text: &str) -> String {
+        let path = folder.path().join("notify");
+        fs::write(&path, text).unwrap();
+        format!("sh {}", path.display())
+    }
+
+    async fn run(command: &str, limit_seconds: &str) -> (AttemptOutcome, usize) {
+        let fields = [("command", command), ("time_limit_seconds", limit_seconds)];
+        let channel = trial::build(&KIND, &fields, &[]).unwrap();
+        let gate = Counted::default();
+        (channel.send(&job(), &gate).await, gate.asked())
+    }
+
+    #[tokio::test]
+    async fn the_program_gets_its_words_the_json_and_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().to_str().unwrap();
+        let text = format!(
+            "cat > {out}/stdin\nprintf '%s|' \"$#\" \"$1\" \"$2\" \"$PWD\" \"$RINGONCE_DISPATCH_KEY\" > {out}/words\n\
+             echo; echo ' id 7 '"
+        );
+        let program = script(&folder, &text);
+        let (outcome, asked) = run(&format!("{program} 'a b; $(x)' \"c\""), "10").await;
+        assert_eq!(outcome, AttemptOutcome::Accepted { external_id: Some("id 7".to_owned()) });
+        assert_eq!(asked, 1);
+        let words = fs::read_to_string(folder.path().join("words")).unwrap();
+        assert_eq!(words, format!("2|a b; $(x)|c|/|{KEY}|"), "words are passed on as they are, without a shell");
+        let stdin = fs::read(folder.path().join("stdin")).unwrap();
+        assert_eq!(stdin, json::bytes(&job()), "the same JSON as of a webhook");
+    }
+
+    #[tokio::test]
+    async fn how_it_ends_decides_the_outcome() {
+        use ErrorCode::{InvalidPayload, NoAnswer, TemporaryUnavailable};
+        let folder = tempfile::tempdir().unwrap();
+        let check = async |text: &str, expected: (&str, Option<ErrorCode>), words: &str| {
+            let (outcome, _) = run(&script(&folder, text), "10").await;
+            assert_eq!(short(&outcome), expected, "{text}: {outcome:?}");
+            let detail = outcome.error().map(|error| error.detail.clone()).unwrap_or_default();
+            assert!(detail.contains(words), "{text}: {detail}");
+        };
+        check("exit 0", ("accepted", None), "").await;
+        check("echo Busy >&2; exit 75", ("deferred", Some(TemporaryUnavailable)), "not now: Busy").await;
+        check("echo; echo 'No such user' >&2; exit 3", ("rejected", Some(InvalidPayload)), "with 3: No such").await;
+        check("exit 1", ("rejected", Some(InvalidPayload)), "ended with 1").await;
+        check("kill -9 $$", ("unknown", Some(NoAnswer)), "signal").await;
+        check("head -c 3000000 /dev/zero; exit 3", ("rejected", Some(InvalidPayload)), "").await;
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_run_is_refused_before_the_gate() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "text").unwrap();
+        let folder_path = folder.path().to_str().unwrap();
+        for command in ["/nonexistent/x", "surely-no-such-program", plain.to_str().unwrap(), folder_path] {
+            let (outcome, asked) = run(command, "10").await;
+            assert_eq!(short(&outcome), ("rejected", Some(ErrorCode::InvalidRecipient)), "{command}");
+            assert_eq!(asked, 0, "{command}: the gate stays shut");
+            let channel = trial::build(&KIND, &[("command", command)], &[]).unwrap();
+            assert_eq!(channel.check().await.unwrap_err().code, FaultCode::NotFound, "{command}");
+        }
+        assert_eq!(short(&run("true", "10").await.0), ("accepted", None), "found in PATH");
+    }
+
+    #[tokio::test]
+    async fn a_format_the_system_cannot_run_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("noise");
+        fs::write(&path, [0u8, 159, 146, 150]).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let (mut outcome, mut asked) = run(path.to_str().unwrap(), "10").await;
+        while short(&outcome).0 == "deferred" {
+            // Another test starts a program just now and holds the file open for a moment.
+            (outcome, asked) = run(path.to_str().unwrap(), "10").await;
+        }
+        assert_eq!((short(&outcome), asked), (("rejected", Some(ErrorCode::InvalidRecipient)), 1));
+    }
+
+    #[tokio::test]
+    async fn a_lost_lease_runs_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("ran");
+        let program = script(&folder, &format!("touch {}", mark.display()));
+        let channel = trial::build(&KIND, &[("command", &program)], &[]).unwrap();
+        assert_eq!(channel.send(&job(), &Counted::shut()).await, AttemptOutcome::Abandoned);
+        assert!(!mark.exists(), "it was not started");
+    }
+
+    #[tokio::test]
+    async fn at_the_time_limit_all_it_started_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid_file = folder.path().join("pid");
+        let program = script(&folder, &format!("sleep 1000 & echo $! > {}; wait", pid_file.display()));
+        let (outcome, _) = run(&program, "1").await;
+        assert_eq!(short(&outcome), ("unknown", Some(ErrorCode::NoAnswer)));
+        let pid = fs::read_to_string(&pid_file).unwrap();
+        let mut rounds = 0;
+        while runs(pid.trim()) {
+            rounds += 1;
+            assert!(rounds < 5000, "the grandchild was ended too");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_grandchild_that_stays_does_not_hold_up_the_outcome() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid_file = folder.path().join("pid");
+        let program = script(&folder, &format!("echo ok; sleep 1000 & echo $! > {}", pid_file.display()));
+        let (outcome, _) = run(&program, "20").await;
+        assert_eq!(outcome, AttemptOutcome::Accepted { external_id: Some("ok".to_owned()) });
+        let pid = fs::read_to_string(&pid_file).unwrap();
+        assert!(runs(pid.trim()), "what a successful program left running is its own affair");
+        let id = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(id, Signal::KILL).unwrap();
+    }
+
+    #[test]
+    fn words_that_cannot_be_are_refused() {
+        for command in ["a 'b", "''", "\"\" x"] {
+            assert!(trial::build(&KIND, &[("command", command)], &[]).is_err(), "{command}");
+        }
+    }
+
+    /// Alive, and not only waiting to be collected by whoever adopts orphans here.
+    fn runs(pid: &str) -> bool {
+        fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+    }
+}

@@ -365,3 +365,209 @@ impl Channel for Ntfy {
         self.find(key, sent_at).boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::trial::{self, Counted, KEY, NOW_AT, job, short};
+    use crate::net::scripted::{Act, Peer, answer};
+
+    const SENT: &str = "{\"id\":\"Ab1\",\"time\":1,\"event\":\"message\",\"topic\":\"mail\"";
+
+    fn build(peer: &Peer) -> Arc<dyn Channel> {
+        trial::build(&KIND, &[("server", &peer.url("")), ("topic", "mail")], &[("token", "tk_secret")]).unwrap()
+    }
+
+    fn echo() -> Act {
+        Act::Answer(answer("200 OK", "", &format!("{SENT},\"sequence_id\":\"{KEY}\"}}")))
+    }
+
+    fn forgetful() -> Act {
+        Act::Answer(answer("200 OK", "", &format!("{SENT}}}")))
+    }
+
+    fn list(lines: &[&str]) -> Act {
+        Act::Answer(answer("200 OK", "content-type: application/x-ndjson; charset=utf-8\r\n", &lines.join("\n")))
+    }
+
+    fn other_key() -> DispatchKey {
+        "b".repeat(64).into()
+    }
+
+    #[tokio::test]
+    async fn the_message_is_published_as_json() {
+        let mut peer = Peer::start(vec![echo()]).await;
+        let outcome = build(&peer).send(&job(), &Counted::default()).await;
+        assert_eq!(outcome, AttemptOutcome::Accepted { external_id: Some("Ab1".to_owned()) });
+        let seen = peer.next().await;
+        assert!(seen.head.starts_with("POST / HTTP/1.1"), "{}", seen.head);
+        assert_eq!(seen.header("authorization"), Some("Bearer tk_secret"));
+        let expected = format!(
+            "{{\"topic\":\"mail\",\"title\":\"Anna: Hällo\",\"message\":\"First \\\"words\\\"\",\"priority\":3,\
+             \"sequence_id\":\"{KEY}\"}}"
+        );
+        assert_eq!(seen.body, expected);
+    }
+
+    #[tokio::test]
+    async fn texts_fit_the_server_and_say_what_they_are() {
+        let channel = async |job: Job| {
+            let mut peer = Peer::start(vec![echo()]).await;
+            build(&peer).send(&job, &Counted::default()).await;
+            serde_json::from_str::<serde_json::Value>(&peer.next().await.body).unwrap()
+        };
+        let mut long = job();
+        long.payload.body = "ä".repeat(3000);
+        long.payload.title = "ö".repeat(300);
+        long.payload.link = "https://example.com/".to_owned();
+        let body = channel(long).await;
+        let message = body["message"].as_str().unwrap();
+        assert_eq!((message.len(), message.ends_with('…')), (4095, true), "never an attachment: {}", message.len());
+        assert!(body["title"].as_str().unwrap().len() <= TITLE_BYTES_MAX);
+        assert_eq!(body["click"], "https://example.com/");
+        let mut empty = job();
+        empty.payload.body = " ".to_owned();
+        assert_eq!(channel(empty).await["message"], "Anna: Hällo", "an empty message would read \"triggered\"");
+        let repeat = Job { may_be_repeat: true, ..job() };
+        assert_eq!(channel(repeat).await["title"], "May be a repeat: Anna: Hällo");
+    }
+
+    #[tokio::test]
+    async fn what_the_server_says_decides_the_outcome() {
+        use ErrorCode::ServerError;
+        use ErrorCode::{AuthenticationError, BadAnswer, InvalidPayload, InvalidRecipient, NoAnswer, RateLimit};
+        let check = async |act: Act, expected: (&str, Option<ErrorCode>), wait: Option<Duration>| {
+            let peer = Peer::start(vec![act.clone()]).await;
+            let outcome = build(&peer).send(&job(), &Counted::default()).await;
+            assert_eq!(short(&outcome), expected, "{act:?}: {outcome:?}");
+            let waits = if let AttemptOutcome::Deferred { retry_after, .. } = outcome { retry_after } else { None };
+            assert_eq!(waits, wait, "{act:?}");
+        };
+        let says = |status: &str, headers: &str, body: &str| Act::Answer(answer(status, headers, body));
+        let limit = ("deferred", Some(RateLimit));
+        check(says("429 X", "", "{\"code\":42901,\"http\":429}"), limit, Some(SHORT_WAIT)).await;
+        check(says("429 X", "", "{\"code\":42908,\"http\":429}"), limit, Some(LONG_WAIT)).await;
+        check(says("429 X", "", "{\"code\":42904,\"http\":429}"), limit, Some(LONG_WAIT)).await;
+        check(says("429 X", "", "{\"code\":42909,\"http\":429}"), limit, None).await;
+        check(says("429 X", "", "slow down"), limit, None).await;
+        let told = says("429 X", "retry-after: 7\r\n", "{\"code\":42908}");
+        check(told, limit, Some(Duration::from_secs(7))).await;
+        check(says("401 X", "", "{\"code\":40101}"), ("rejected", Some(AuthenticationError)), None).await;
+        check(says("403 X", "", "{\"code\":40301}"), ("rejected", Some(AuthenticationError)), None).await;
+        check(says("400 X", "", "{\"code\":40009}"), ("rejected", Some(InvalidPayload)), None).await;
+        check(says("413 X", "", "{\"code\":41303}"), ("rejected", Some(InvalidPayload)), None).await;
+        check(says("507 X", "", "{\"code\":50701}"), ("rejected", Some(InvalidRecipient)), None).await;
+        check(says("507 X", "", ""), ("unknown", Some(ServerError)), None).await;
+        check(says("500 X", "", "{\"code\":50001}"), ("unknown", Some(ServerError)), None).await;
+        check(says("200 OK", "", "{\"success\":true}"), ("unknown", Some(BadAnswer)), None).await;
+        check(says("200 OK", "", "<html>Please log in</html>"), ("unknown", Some(BadAnswer)), None).await;
+        check(says("200 OK", "", ""), ("unknown", Some(BadAnswer)), None).await;
+        check(says("201 Created", "", "{\"id\":\"x\"}"), ("unknown", Some(BadAnswer)), None).await;
+        check(Act::Drop, ("unknown", Some(NoAnswer)), None).await;
+    }
+
+    #[tokio::test]
+    async fn a_lookup_finds_the_key_or_says_why_it_cannot() {
+        let ask = async |act: Act| {
+            let mut peer = Peer::start(vec![act]).await;
+            let found = build(&peer).lookup(&KEY.into(), NOW_AT - 5000).await;
+            (found, peer.next().await)
+        };
+        let mine = format!("{SENT},\"sequence_id\":\"{KEY}\"}}");
+        let tagged = format!("{SENT},\"tags\":[\"{KEY}\"]}}");
+        let others = format!("{{\"id\":\"o\",\"event\":\"message\",\"sequence_id\":\"{}\"}}", other_key());
+        let nameless = "{\"id\":\"n\",\"event\":\"message\",\"message\":\"x\"}";
+        let deleted = format!("{{\"id\":\"d\",\"event\":\"message_delete\",\"sequence_id\":\"{KEY}\"}}");
+        let found = Lookup::Found { external_id: Some("Ab1".to_owned()) };
+
+        let (got, seen) = ask(list(&[nameless, &others, &mine])).await;
+        assert_eq!(got, found);
+        let since = NOW_AT / 1000 - 5 - LOOKUP_MARGIN_SECONDS;
+        let line = format!("GET /mail/json?poll=1&since={since} HTTP/1.1");
+        assert!(seen.head.starts_with(&line), "{}", seen.head);
+        assert_eq!(seen.header("authorization"), Some("Bearer tk_secret"));
+        assert_eq!(ask(list(&[&tagged])).await.0, found, "an older server has it as a tag");
+        assert_eq!(ask(list(&[])).await.0, Lookup::Absent, "readable and empty");
+        assert_eq!(ask(list(&[&others])).await.0, Lookup::Absent);
+        assert_eq!(ask(list(&[&others, nameless])).await.0, Lookup::Absent, "this server keeps keys");
+        assert_eq!(ask(list(&[&deleted])).await.0, Lookup::Absent, "only messages count");
+        let cannot = |lookup: &Lookup| matches!(lookup, Lookup::CannotTell(_));
+        assert!(cannot(&ask(list(&[nameless])).await.0), "it may be ours: this server may not keep keys");
+        for status in ["401 X", "403 X"] {
+            assert!(cannot(&ask(Act::Answer(answer(status, "", ""))).await.0), "{status}");
+        }
+        let html = Act::Answer(answer("200 OK", "content-type: text/html\r\n", ""));
+        let cut = Act::AnswerAndClose("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{}".to_owned());
+        for act in [html, cut, list(&["{\"id\":"]), Act::Answer(answer("500 X", "", "")), Act::Drop] {
+            let (got, _) = ask(act.clone()).await;
+            assert!(matches!(got, Lookup::Failed(_)), "{act:?} proves nothing, ask again: {got:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_older_server_gets_the_key_as_a_tag() {
+        let nameless = "{\"id\":\"n\",\"event\":\"message\"}";
+        let mut peer = Peer::start(vec![forgetful(), forgetful(), list(&[nameless]), echo(), echo()]).await;
+        let channel = build(&peer);
+        for expected in [false, true] {
+            channel.send(&job(), &Counted::default()).await;
+            let tagged = peer.next().await.body.contains(&format!("\"tags\":[\"{KEY}\"]"));
+            assert_eq!(tagged, expected, "known only after its first answer");
+        }
+        assert!(matches!(channel.lookup(&other_key(), NOW_AT).await, Lookup::CannotTell(_)), "the first has no tag");
+        peer.next().await;
+        channel.send(&job(), &Counted::default()).await;
+        peer.next().await;
+        channel.send(&job(), &Counted::default()).await;
+        assert!(!peer.next().await.body.contains("tags"), "an updated server needs none any more");
+    }
+
+    #[tokio::test]
+    async fn a_topic_that_hides_what_was_sent_to_it_proves_nothing() {
+        let clock = Clock::manual(NOW_AT);
+        let peer = Peer::start(vec![echo(), list(&[]), list(&[]), list(&[])]).await;
+        let channel = (KIND.build)(Configured {
+            fields: [("server".to_owned(), peer.url("")), ("topic".to_owned(), "mail".to_owned())].into(),
+            secrets: Default::default(),
+            call_timeout: Duration::from_secs(10),
+            clock: clock.clone(),
+        })
+        .unwrap();
+        channel.send(&job(), &Counted::default()).await;
+        clock.advance(60_000);
+        let got = channel.lookup(&other_key(), clock.now()).await;
+        assert!(matches!(got, Lookup::Failed(_)), "it may be written yet: {got:?}");
+        clock.advance(60_000);
+        let got = channel.lookup(&other_key(), clock.now()).await;
+        assert!(matches!(got, Lookup::CannotTell(_)), "a message that is there is not shown: {got:?}");
+        clock.advance(11 * 3_600_000);
+        assert_eq!(channel.lookup(&other_key(), clock.now()).await, Lookup::Absent, "too old to ask for");
+    }
+
+    #[tokio::test]
+    async fn a_check_reads_and_publishes_nothing() {
+        let check = async |act: Act, expected: Option<FaultCode>| {
+            let mut peer = Peer::start(vec![act.clone()]).await;
+            let got = build(&peer).check().await;
+            assert_eq!(got.as_ref().err().map(|fault| fault.code), expected, "{act:?}: {got:?}");
+            assert!(peer.next().await.head.starts_with("GET /mail/json?poll=1"), "nothing is published");
+        };
+        check(list(&[]), None).await;
+        check(Act::Answer(answer("403 X", "", "")), None).await;
+        check(Act::Answer(answer("401 X", "", "")), Some(FaultCode::SignIn)).await;
+        check(Act::Answer(answer("404 X", "", "")), Some(FaultCode::Protocol)).await;
+        check(Act::Answer(answer("200 OK", "", "<html>")), Some(FaultCode::Protocol)).await;
+        check(Act::Drop, Some(FaultCode::Unreachable)).await;
+    }
+
+    #[test]
+    fn fields_that_ntfy_does_not_take_are_refused() {
+        let long = "a".repeat(65);
+        for topic in ["a b", "a/b", "https://ntfy.sh/x", long.as_str()] {
+            assert!(trial::build(&KIND, &[("topic", topic)], &[]).is_err(), "{topic}");
+        }
+        assert!(trial::build(&KIND, &[("topic", "my_Topic-1")], &[]).is_ok());
+        let fault = trial::build(&KIND, &[("topic", "a")], &[("token", "tk\u{e9}\u{1}x")]).err().unwrap();
+        assert!(!fault.to_string().contains("tk"), "a token is never shown: {fault}");
+    }
+}

@@ -4,6 +4,7 @@ pub mod error;
 pub mod http;
 #[cfg(test)]
 pub(crate) mod scripted;
+pub mod server;
 pub mod signature;
 pub mod stream;
 pub mod tcp;
