@@ -1,6 +1,17 @@
 //! Channels: the kinds of transport to a phone or chat. A channel sends what it is given; it knows neither
 //! the database nor rules. A new channel is one file and one line in [`KINDS`].
 
+pub mod command;
+pub mod configure;
+mod http_call;
+pub mod http_outcome;
+mod json;
+pub mod ntfy;
+mod text;
+#[cfg(test)]
+mod trial;
+pub mod webhook;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +25,7 @@ use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload};
 
 /// Every channel there is.
-pub const KINDS: &[&Kind] = &[];
+pub const KINDS: &[&Kind] = &[&webhook::KIND, &ntfy::KIND, &command::KIND];
 
 /// What a channel is and can do. The form, the list, rules, tests and help are all drawn from it.
 pub struct Kind {
