@@ -60,10 +60,7 @@ pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, Stor
     let Report { sightings, cursor } = report;
     let prepared: Vec<Prepared> = sightings
         .into_iter()
-        .map(|sighting| Prepared {
-            fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts),
-            sighting,
-        })
+        .map(|sighting| Prepared { fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts), sighting })
         .collect();
     let in_job = kernel.clone();
     let (taken, started) = kernel

@@ -207,7 +207,8 @@ impl Kernel {
 #[must_use]
 pub fn day_of(at: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
-    jiff::Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.to_zoned(zone).date().to_string())
+    jiff::Timestamp::from_millisecond(at)
+        .map_or_else(|_| String::new(), |at| at.to_zoned_datetime(zone).date().to_string())
 }
 
 /// A call in hand.

@@ -134,12 +134,7 @@ struct Lease {
 }
 
 /// A row is born leased where its lane has room right now: that saves the commit of a claim.
-fn lease(
-    tx: Tx<'_>,
-    kernel: &Kernel,
-    destination: &Destination,
-    now_at: i64,
-) -> Result<Option<Lease>, StoreError> {
+fn lease(tx: Tx<'_>, kernel: &Kernel, destination: &Destination, now_at: i64) -> Result<Option<Lease>, StoreError> {
     use std::sync::atomic::Ordering;
     if destination.paused.is_some() || kernel.unsettled.load(Ordering::SeqCst) > 0 {
         return Ok(None);

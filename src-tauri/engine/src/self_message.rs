@@ -13,9 +13,9 @@ use crate::payload::{SELF_MAILBOX, SELF_NAME, rfc3339};
 use crate::store::Tx;
 use crate::store::error::StoreError;
 use crate::store::table::delivery::{self, NewDelivery};
+use crate::store::table::identity;
 use crate::store::table::message::{self, MessageRow};
 use crate::store::table::operation::{self, OperationRow};
-use crate::store::table::identity;
 
 /// A message to the owner from the program itself.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use crate::kernel::Kernel;
 use crate::model::notification::{ChannelError, ErrorCode};
 use crate::outbox::settle::{self, After};
-use crate::outbox::status::{self, Event};
+use crate::outbox::status::Event;
 use crate::store::Tx;
 use crate::store::error::StoreError;
 use crate::store::table::outbox::OutboxRow;
@@ -44,6 +44,5 @@ fn take_back(tx: Tx<'_>, kernel: &Kernel, row: &OutboxRow) -> Result<After, Stor
     let interrupted = ChannelError::new(ErrorCode::Interrupted, "The program ended in the middle of the attempt");
     let (outcome, error) = if may_have_left { ("unknown", Some(&interrupted)) } else { ("abandoned", None) };
     attempt::settle(tx, &row.dispatch_key, token, outcome, error, now_at)?;
-    let _ = status::key_protects;
     settle::step(tx, kernel, row, &Event::Rescued { marked }, Some(token))
 }

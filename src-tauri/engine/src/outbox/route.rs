@@ -96,12 +96,7 @@ fn usable<'a>(configured: &'a Configured, id: &DestinationId) -> Option<&'a Dest
 }
 
 /// The one case in which the sender adds a notification.
-fn add(
-    tx: Tx<'_>,
-    operation_key: &OperationKey,
-    destination: &Destination,
-    now_at: i64,
-) -> Result<bool, StoreError> {
+fn add(tx: Tx<'_>, operation_key: &OperationKey, destination: &Destination, now_at: i64) -> Result<bool, StoreError> {
     let Some(operation) = operation::get(*tx, operation_key)? else { return Ok(false) };
     let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(false) };
     let payload = payload::render(&mail, operation_key, destination);
@@ -151,7 +146,6 @@ fn begin_waiting(
 /// # Errors
 /// [`StoreError`] of a statement.
 pub fn begin_round(tx: Tx<'_>, kernel: &Kernel, waiting: &LadderRow) -> Result<After, StoreError> {
-    let now_at = kernel.now();
     let mut after = After::default();
     // The step is kept, so that the next wait is the next one of the ladder.
     ladder::put(tx, waiting, NEVER_AT)?;
@@ -165,9 +159,7 @@ pub fn begin_round(tx: Tx<'_>, kernel: &Kernel, waiting: &LadderRow) -> Result<A
         return Ok(after);
     }
     for id in way {
-        let tried_again = rows
-            .iter()
-            .find(|row| &row.destination_id == id && row.reason.as_deref() == Some(USED_UP));
+        let tried_again = rows.iter().find(|row| &row.destination_id == id && row.reason.as_deref() == Some(USED_UP));
         let Some(row) = tried_again else { continue };
         if usable(&*kernel.configured(*tx)?, id).is_none() {
             continue;

@@ -105,14 +105,7 @@ fn write(tx: Tx<'_>, kernel: &Kernel, ended: &Ended) -> Result<After, StoreError
     if row.lease_token.as_ref() != Some(&ended.token) {
         return too_late(tx, kernel, &row, &ended.outcome);
     }
-    attempt::settle(
-        tx,
-        &ended.dispatch_key,
-        &ended.token,
-        ended.outcome.as_str(),
-        ended.outcome.error(),
-        now_at,
-    )?;
+    attempt::settle(tx, &ended.dispatch_key, &ended.token, ended.outcome.as_str(), ended.outcome.error(), now_at)?;
     let event = Event::Attempt(ended.outcome.clone());
     step(tx, kernel, &row, &event, Some(&ended.token))
 }
@@ -200,12 +193,8 @@ fn follow(
         Effect::None => {}
         Effect::Told => {
             route::cover(tx, row, now_at)?;
-            let first = operation::mark_rang(
-                tx,
-                &row.operation_key,
-                step.change.external_message_id.as_deref(),
-                now_at,
-            )?;
+            let first =
+                operation::mark_rang(tx, &row.operation_key, step.change.external_message_id.as_deref(), now_at)?;
             if first && !is_self(row) {
                 day::add(tx, &kernel.today(), Day { rings: 1, ..Day::default() })?;
             }

@@ -98,8 +98,7 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
     let settings = kernel.configuration().await?.settings.clone();
     loop {
         let (history_days, key_days) = (settings.history_days, settings.key_days);
-        let pruned =
-            kernel.store.write(move |tx| retention::prune(tx, history_days, key_days, BATCH, now_at)).await?;
+        let pruned = kernel.store.write(move |tx| retention::prune(tx, history_days, key_days, BATCH, now_at)).await?;
         if pruned == retention::Pruned::default() {
             break;
         }

@@ -135,8 +135,8 @@ impl Store {
         F: FnOnce(Read<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let path = Arc::clone(&self.path);
-        tokio::task::spawn_blocking(move || work(Read(&open::for_copying(&path)?)))
-            .await
-            .map_err(|error| StoreError::new(error::StoreErrorKind::Internal, format!("A copy did not end ({error})")))?
+        tokio::task::spawn_blocking(move || work(Read(&open::for_copying(&path)?))).await.map_err(|error| {
+            StoreError::new(error::StoreErrorKind::Internal, format!("A copy did not end ({error})"))
+        })?
     }
 }

@@ -333,11 +333,7 @@ pub fn next_due_at(read: Read<'_>, destination: &DestinationId) -> Result<Option
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn next_reconcile_at(
-    read: Read<'_>,
-    destination: &DestinationId,
-    now_at: i64,
-) -> Result<Option<i64>, StoreError> {
+pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId, now_at: i64) -> Result<Option<i64>, StoreError> {
     let mut statement = read.prepare(
         "SELECT min(due_at) FROM notification_outbox
          WHERE status = 'uncertain' AND destination_id = ?1 AND due_at > ?2 AND due_at < ?3",
