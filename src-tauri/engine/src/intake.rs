@@ -10,12 +10,14 @@ use crate::crash;
 use crate::decide::{self, Seen};
 use crate::identity::keys;
 use crate::identity::resolve::{self, Candidates, IdentityKind, Resolution};
-use crate::kernel::{Configured, Kernel, Topic};
+use crate::kernel::{Configured, Kernel};
+use crate::model::happening::{Event, Happening};
 use crate::model::ids::{AccountId, DeliveryKey, MessageKey, OperationKey};
 use crate::model::mailbox::FolderCursor;
 use crate::model::notification::OperationStatus;
 use crate::model::rule::{Decision, Outcome};
 use crate::model::sighting::{Intent, Report, Sighting, Verdict};
+use crate::model::topic::Topic;
 use crate::notify::{self, Started};
 use crate::outbox::settle::After;
 use crate::source::{Found, NotStored, Sink};
@@ -44,6 +46,8 @@ pub struct Taken {
     pub reason: String,
     /// The mail itself is still to be fetched.
     pub awaits_mail: bool,
+    /// What to say happened; rings are said when they were accepted.
+    happened: Option<(Event, String, String)>,
 }
 
 /// A sighting with what can be computed before the transaction.
@@ -82,9 +86,15 @@ pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, Stor
     crash::point("intake_after_commit");
     started.hand_over(kernel);
     if !taken.is_empty() {
-        kernel.changed(Topic::History);
+        kernel.changed(&[Topic::Status, Topic::History, Topic::Duplicates]);
         if taken.iter().any(|one| one.awaits_mail) {
             kernel.sweep.notify_one();
+        }
+    }
+    for one in &taken {
+        if let Some((event, subject, reason)) = one.happened.clone() {
+            let message_key = Some(one.message_key.clone());
+            kernel.happened(Happening { event, message_key, subject, reason, at: kernel.now() });
         }
     }
     Ok(taken)
@@ -222,7 +232,9 @@ impl<'a> Intake<'a> {
             self.act(&mail, &operation)?;
             self.day.silent += i64::from(decision.outcome == Outcome::Silent && verdict != Verdict::Baseline);
         }
-        Ok(taken(sighting, verdict, mail.message_key, operation))
+        let silent = decision.outcome == Outcome::Silent && verdict != Verdict::Baseline;
+        let happened = silent.then(|| (Event::Silent, subject(&mail), decision.reason));
+        Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
 
     /// A mail that is known: counted and shown; it is acted on only where the operation waits for it.
@@ -243,7 +255,9 @@ impl<'a> Intake<'a> {
         if operation.status == OperationStatus::Held && fuller {
             operation = self.decide_anew(&mail, &operation, sighting.intent, false)?;
         }
-        Ok(taken(sighting, verdict, mail.message_key, operation))
+        let reason = format!("{}, by {}", if times_seen > 1 { "reported again" } else { same_by(by) }, sighting.source);
+        let happened = Some((Event::Repeat, subject(&mail), reason));
+        Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
 
     fn decide_anew(
@@ -414,7 +428,17 @@ fn operation_row(
     }
 }
 
-fn taken(sighting: &Sighting, verdict: Verdict, message_key: MessageKey, operation: OperationRow) -> Taken {
+fn subject(mail: &MessageRow) -> String {
+    mail.facts.subject.clone().unwrap_or_default()
+}
+
+fn taken(
+    sighting: &Sighting,
+    verdict: Verdict,
+    message_key: MessageKey,
+    operation: OperationRow,
+    happened: Option<(Event, String, String)>,
+) -> Taken {
     Taken {
         delivery_key: sighting.delivery_key.clone(),
         verdict,
@@ -423,6 +447,7 @@ fn taken(sighting: &Sighting, verdict: Verdict, message_key: MessageKey, operati
         awaits_mail: operation.status == OperationStatus::Held,
         decision: operation.decision,
         reason: operation.reason,
+        happened,
     }
 }
 

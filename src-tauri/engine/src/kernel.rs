@@ -1,7 +1,7 @@
 //! What intake, outbox and the pages share while a data folder is open: the store, the clock, and what is kept in
 //! memory of the configuration.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,15 +9,17 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::clock::Clock;
 use crate::decide::Rulebook;
+use crate::model::happening::Happening;
 use crate::model::ids::{AccountId, LeaseToken};
 use crate::model::settings::Settings;
+use crate::model::topic::Topic;
 use crate::outbox::lanes::Lanes;
 use crate::store::error::StoreError;
 use crate::store::table::{destination, mailbox, route, rule, setting};
 use crate::store::{Read, Store};
 
-/// Topics that may wait for a slow listener; who falls behind refetches everything.
-const TOPICS_MAX: usize = 64;
+/// What may wait for a slow listener; who falls behind refetches everything.
+const UNHEARD_MAX: usize = 256;
 
 /// Shared by everything above the store. Cheap to clone.
 #[derive(Clone)]
@@ -35,6 +37,8 @@ pub struct Parts {
     pub lanes: Lanes,
     /// What changed, for those who show it.
     pub topics: broadcast::Sender<Topic>,
+    /// What happens, as it happens.
+    pub happened: broadcast::Sender<Happening>,
     /// The configuration changed: components look again.
     pub reconfigured: Notify,
     /// Something became due that only the sweep handles.
@@ -57,32 +61,6 @@ pub struct Configured {
     pub readers: HashSet<AccountId>,
 }
 
-/// What changed. The listener refetches what shows it; no data is sent along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Topic {
-    /// Mails, operations, notifications.
-    History,
-    /// Mailboxes, destinations, sources, routes, rules, settings.
-    Configuration,
-    /// Health of mailboxes and destinations.
-    Health,
-    /// Alarms.
-    Alarms,
-}
-
-impl Topic {
-    /// As in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::History => "history",
-            Self::Configuration => "configuration",
-            Self::Health => "health",
-            Self::Alarms => "alarms",
-        }
-    }
-}
-
 impl std::ops::Deref for Kernel {
     type Target = Parts;
 
@@ -96,13 +74,13 @@ impl Kernel {
     #[must_use]
     pub fn new(store: Store, clock: Clock) -> Self {
         let run = random_hex(8);
-        let (topics, _) = broadcast::channel(TOPICS_MAX);
         Self(Arc::new(Parts {
             store,
             clock,
             run,
             lanes: Lanes::default(),
-            topics,
+            topics: broadcast::Sender::new(UNHEARD_MAX),
+            happened: broadcast::Sender::new(UNHEARD_MAX),
             reconfigured: Notify::new(),
             sweep: Notify::new(),
             unsettled: AtomicUsize::new(0),
@@ -125,9 +103,16 @@ impl Kernel {
     }
 
     /// Says that something changed.
-    pub fn changed(&self, topic: Topic) {
-        // Nobody listening is fine.
-        let _ = self.topics.send(topic);
+    pub fn changed(&self, topics: &[Topic]) {
+        for topic in topics {
+            // Nobody listening is fine.
+            let _ = self.topics.send(*topic);
+        }
+    }
+
+    /// Says what happened.
+    pub fn happened(&self, happening: Happening) {
+        let _ = self.happened.send(happening);
     }
 
     /// The configuration as this transaction or query sees it.
@@ -242,6 +227,3 @@ pub fn random_hex(bytes: usize) -> String {
         text
     })
 }
-
-/// Names of destinations by id, for people; those that were removed too.
-pub type Names = BTreeMap<String, String>;

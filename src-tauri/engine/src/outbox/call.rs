@@ -1,6 +1,5 @@
 //! One call: a claimed notification goes out by its channel, and what came of it is settled.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,17 +19,11 @@ use crate::store::table::outbox::OutboxRow;
 /// A channel keeps its own limit; this ends one that does not.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A destination's channel, or why it cannot be made now.
-pub type Ready = Result<Arc<dyn Channel>, ChannelError>;
-
 /// Sends a claimed notification and settles it.
-pub async fn deliver(kernel: &Kernel, channel: &Ready, row: OutboxRow, call_timeout: Duration) {
+pub async fn deliver(kernel: &Kernel, channel: &dyn Channel, row: OutboxRow, call_timeout: Duration) {
     let Some(token) = row.lease_token.clone() else { return };
     let in_hand = kernel.take_in_hand(&token);
-    let outcome = match channel {
-        Ok(channel) => attempt_once(kernel, channel.as_ref(), &row, &token, call_timeout).await,
-        Err(error) => AttemptOutcome::Deferred { error: error.clone(), retry_after: None, environment: true },
-    };
+    let outcome = attempt_once(kernel, channel, &row, &token, call_timeout).await;
     crash::point("answer_read");
     tracing::debug!(outcome = outcome.as_str(), "Notification {} tried", row.dispatch_key);
     settle::settle(kernel, Ended { dispatch_key: row.dispatch_key, token, outcome }).await;

@@ -8,12 +8,13 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
+use crate::channel::Channel;
 use crate::crash;
 use crate::kernel::{Configured, Kernel};
 use crate::limits::LANE_CALLS_MAX;
 use crate::model::destination::Destination;
 use crate::model::ids::LeaseToken;
-use crate::outbox::call::{self, Ready};
+use crate::outbox::call;
 use crate::outbox::lanes::{Lane, Slot};
 use crate::outbox::reconcile;
 use crate::store::error::StoreError;
@@ -25,17 +26,17 @@ const LOOK_AT_LEAST: Duration = Duration::from_secs(60);
 const AFTER_ERROR: Duration = Duration::from_secs(2);
 
 /// Sends to one destination until `stop`, then finishes the calls in hand.
-pub async fn run(kernel: Kernel, destination: Destination, channel: Ready, stop: CancellationToken) {
+pub async fn run(kernel: Kernel, destination: Destination, channel: Arc<dyn Channel>, stop: CancellationToken) {
     let lane = kernel.lanes.open(&destination.id);
     let mut calls = FuturesUnordered::new();
     loop {
         for born in lane.take_born() {
-            calls.push(send(&kernel, &channel, born.row, born.slot));
+            calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
         }
         let next_look = match claim(&kernel, &lane, &destination).await {
             Ok((claimed, next_look)) => {
                 for (row, slot) in claimed {
-                    calls.push(send(&kernel, &channel, row, slot));
+                    calls.push(send(&kernel, channel.as_ref(), row, slot));
                 }
                 next_look
             }
@@ -44,7 +45,7 @@ pub async fn run(kernel: Kernel, destination: Destination, channel: Ready, stop:
                 AFTER_ERROR
             }
         };
-        let next_question = reconcile::ask_due(&kernel, &destination, &channel).await;
+        let next_question = reconcile::ask_due(&kernel, &destination, channel.as_ref()).await;
         tokio::select! {
             () = stop.cancelled() => break,
             () = lane.wake.notified() => {}
@@ -54,12 +55,12 @@ pub async fn run(kernel: Kernel, destination: Destination, channel: Ready, stop:
     }
     kernel.lanes.close(&destination.id);
     for born in lane.take_born() {
-        calls.push(send(&kernel, &channel, born.row, born.slot));
+        calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
     }
     while calls.next().await.is_some() {}
 }
 
-async fn send(kernel: &Kernel, channel: &Ready, row: OutboxRow, slot: Slot) {
+async fn send(kernel: &Kernel, channel: &dyn Channel, row: OutboxRow, slot: Slot) {
     let call_timeout = match kernel.configuration().await {
         Ok(configured) => configured.settings.call_timeout,
         Err(_) => Configured::default().settings.call_timeout,

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use crate::channel::{Class, Lookup};
+use crate::channel::{Channel, Class, Lookup};
 use crate::kernel::Kernel;
 use crate::model::destination::Destination;
 use crate::model::notification::{ChannelError, ErrorCode};
-use crate::outbox::call::Ready;
 use crate::outbox::lane::wait_until;
 use crate::outbox::settle;
 use crate::outbox::status::Event;
@@ -22,7 +21,7 @@ const LONG: Duration = Duration::from_secs(60);
 const AFTER_ERROR: Duration = Duration::from_secs(5);
 
 /// Asks about every uncertain notification of a destination whose time has come. Returns when to come again.
-pub async fn ask_due(kernel: &Kernel, destination: &Destination, channel: &Ready) -> Duration {
+pub async fn ask_due(kernel: &Kernel, destination: &Destination, channel: &dyn Channel) -> Duration {
     match ask_all(kernel, destination, channel).await {
         Ok(wait) => wait,
         Err(error) => {
@@ -32,8 +31,7 @@ pub async fn ask_due(kernel: &Kernel, destination: &Destination, channel: &Ready
     }
 }
 
-async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &Ready) -> Result<Duration, StoreError> {
-    let Ok(channel) = channel else { return Ok(LONG) };
+async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Channel) -> Result<Duration, StoreError> {
     let Class::B { look_back } = channel.class() else { return Ok(LONG) };
     let (id, now_at) = (destination.id.clone(), kernel.now());
     let (due, next_at) = kernel

@@ -19,10 +19,7 @@ pub fn rescue(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
         if row.lease_token.as_ref().is_some_and(|token| kernel.is_in_hand(token)) {
             continue;
         }
-        let after = take_back(tx, kernel, &row)?;
-        all.wake.extend(after.wake);
-        all.alarms |= after.alarms;
-        all.reconfigured |= after.reconfigured;
+        all.add(take_back(tx, kernel, &row)?);
     }
     Ok(all)
 }

@@ -164,9 +164,7 @@ pub fn begin_round(tx: Tx<'_>, kernel: &Kernel, waiting: &LadderRow) -> Result<A
         if usable(&*kernel.configured(*tx)?, id).is_none() {
             continue;
         }
-        let more = settle::step(tx, kernel, row, &Event::Retry { by_owner: false }, None)?;
-        after.wake.extend(more.wake);
-        after.alarms |= more.alarms;
+        after.add(settle::step(tx, kernel, row, &Event::Retry { by_owner: false }, None)?);
         return Ok(after);
     }
     Ok(after)

@@ -6,10 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::crash;
-use crate::kernel::{Configured, Kernel, Topic};
+use crate::kernel::{Configured, Kernel};
 use crate::model::destination::{Destination, PauseReason};
+use crate::model::happening::{self, Happening};
 use crate::model::ids::{DestinationId, DispatchKey, LeaseToken};
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload, Status};
+use crate::model::topic::Topic;
 use crate::outbox::facts;
 use crate::outbox::route;
 use crate::outbox::status::{self, Effect, Event, Step};
@@ -43,23 +45,36 @@ pub struct After {
     pub reconfigured: bool,
     /// An alarm was opened or cleared.
     pub alarms: bool,
+    /// What to say happened.
+    pub happened: Vec<Happening>,
 }
 
 impl After {
-    /// Tells who has to know.
-    pub fn tell(&self, kernel: &Kernel) {
+    /// Takes in what follows from another step of the same transaction.
+    pub fn add(&mut self, other: Self) {
+        self.wake.extend(other.wake);
+        self.happened.extend(other.happened);
+        self.reconfigured |= other.reconfigured;
+        self.alarms |= other.alarms;
+    }
+
+    /// Tells who has to know, after the commit.
+    pub fn tell(self, kernel: &Kernel) {
         for id in &self.wake {
             kernel.lanes.wake(id);
         }
         if self.reconfigured {
             kernel.reconfigured.notify_one();
-            kernel.changed(Topic::Configuration);
+            kernel.changed(&[Topic::Destinations]);
         }
         if self.alarms {
-            kernel.changed(Topic::Alarms);
+            kernel.changed(&[Topic::Alarms]);
+        }
+        for happening in self.happened {
+            kernel.happened(happening);
         }
         kernel.sweep.notify_one();
-        kernel.changed(Topic::History);
+        kernel.changed(&[Topic::Status, Topic::History, Topic::Attention]);
     }
 }
 
@@ -195,8 +210,11 @@ fn follow(
             route::cover(tx, row, now_at)?;
             let first =
                 operation::mark_rang(tx, &row.operation_key, step.change.external_message_id.as_deref(), now_at)?;
-            if first && !is_self(row) {
-                day::add(tx, &kernel.today(), Day { rings: 1, ..Day::default() })?;
+            if first {
+                after.happened.extend(ring(tx, row, now_at)?);
+                if !is_self(row) {
+                    day::add(tx, &kernel.today(), Day { rings: 1, ..Day::default() })?;
+                }
             }
         }
         Effect::FailOver => {
@@ -214,9 +232,7 @@ fn follow(
             after.wake.extend(route::hand_on_all(tx, &row.destination_id, configured, now_at)?);
         }
         Effect::Alarm => {
-            let told = raise(tx, kernel, row, configured)?;
-            after.alarms |= !told.is_empty();
-            after.wake.extend(told);
+            raise(tx, kernel, row, configured, after)?;
         }
     }
     Ok(())
@@ -228,20 +244,29 @@ fn raise(
     kernel: &Kernel,
     row: &OutboxRow,
     configured: &Configured,
-) -> Result<Vec<DestinationId>, StoreError> {
-    let Some(operation) = operation::get(*tx, &row.operation_key)? else { return Ok(Vec::new()) };
-    let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(Vec::new()) };
+    after: &mut After,
+) -> Result<(), StoreError> {
+    let Some(operation) = operation::get(*tx, &row.operation_key)? else { return Ok(()) };
+    let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(()) };
     if mail.mailbox_id.as_str() == payload::SELF_MAILBOX {
         // An alarm about an alarm could go on for ever.
-        return Ok(Vec::new());
+        return Ok(());
     }
     let now_at = kernel.now();
     let subject = mail.facts.subject.clone().unwrap_or_default();
     let text = format!("May not have arrived: {subject}");
     let about = row.dispatch_key.as_str();
     if !alarm::open(tx, "uncertain", about, &text, now_at)? {
-        return Ok(Vec::new());
+        return Ok(());
     }
+    after.alarms = true;
+    after.happened.push(Happening {
+        event: happening::Event::Alarm,
+        message_key: Some(mail.message_key.clone()),
+        subject: text.clone(),
+        reason: "no answer came and the channel cannot be asked".to_owned(),
+        at: now_at,
+    });
     let healthy = |destination: &&Destination| destination.paused.is_none() && destination.id != row.destination_id;
     let mut ways: Vec<DestinationId> =
         configured.rulebook.destinations.iter().filter(healthy).map(|destination| destination.id.clone()).collect();
@@ -257,7 +282,20 @@ fn raise(
     };
     let told = self_message::tell(tx, kernel, &message)?;
     alarm::mark_told(tx, "uncertain", about, &told.message_key)?;
-    Ok(told.wake)
+    after.wake.extend(told.wake);
+    Ok(())
+}
+
+fn ring(tx: Tx<'_>, row: &OutboxRow, at: i64) -> Result<Option<Happening>, StoreError> {
+    let Some(operation) = operation::get(*tx, &row.operation_key)? else { return Ok(None) };
+    let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(None) };
+    Ok(Some(Happening {
+        event: happening::Event::Ring,
+        message_key: Some(mail.message_key),
+        subject: mail.facts.subject.unwrap_or_default(),
+        reason: operation.reason,
+        at,
+    }))
 }
 
 fn is_self(row: &OutboxRow) -> bool {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::intake;
-use crate::kernel::{Kernel, Topic};
+use crate::kernel::Kernel;
+use crate::model::topic::Topic;
 use crate::outbox::lane::wait_until;
 use crate::outbox::settle::After;
 use crate::outbox::{rescue, route};
@@ -73,16 +74,11 @@ fn next_at(read: crate::store::Read<'_>, run: &str, now_at: i64) -> Result<Optio
 fn sweep(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
     let now_at = kernel.now();
     let mut all = rescue::rescue(tx, kernel)?;
-    let mut add = |after: After| {
-        all.wake.extend(after.wake);
-        all.alarms |= after.alarms;
-        all.reconfigured |= after.reconfigured;
-    };
     for waiting in ladder::list_due(*tx, now_at, BATCH)? {
-        add(route::begin_round(tx, kernel, &waiting)?);
+        all.add(route::begin_round(tx, kernel, &waiting)?);
     }
     for held in operation::list_released_by(*tx, now_at, BATCH)? {
-        add(intake::release(tx, kernel, &held)?);
+        all.add(intake::release(tx, kernel, &held)?);
     }
     Ok(all)
 }
@@ -103,6 +99,6 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
             break;
         }
     }
-    kernel.changed(Topic::History);
+    kernel.changed(&[Topic::History]);
     Ok(())
 }
