@@ -1,1 +1,13 @@
-//! Integration tests.
+//! Integration tests: one binary, against real servers, scripted peers and the program as an owner runs it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a step of a test that fails is a failed test"
+)]
+
+use ringonce_tests::support;
+
+mod harness;

@@ -47,3 +47,38 @@ pub const LANE_CALLS_MAX: usize = 4;
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+
+/// Octets of an answer that brings no mail's text.
+pub const IMAP_ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// The name, the connection and TLS may take this long together.
+pub const IMAP_CONNECT_WAIT: Duration = Duration::from_secs(30);
+/// A server may take this long for its first word.
+pub const IMAP_GREETING_WAIT: Duration = Duration::from_secs(30);
+/// A command may bring no octet for this long.
+pub const IMAP_SILENCE_MAX: Duration = Duration::from_secs(60);
+/// A command may take this long as a whole.
+pub const IMAP_COMMAND_MAX: Duration = Duration::from_secs(600);
+/// A server may take this long to begin IDLE.
+pub const IMAP_IDLE_START_WAIT: Duration = Duration::from_secs(30);
+/// A server may take this long to end IDLE after DONE.
+pub const IMAP_DONE_WAIT: Duration = Duration::from_secs(15);
+/// IDLE is asked anew after this long without a sign of life.
+pub const IMAP_IDLE_SILENCE_MAX: Duration = Duration::from_secs(300);
+/// IDLE is asked anew after this long in any case (RFC 2177: before 29 minutes).
+pub const IMAP_IDLE_MAX: Duration = Duration::from_secs(28 * 60);
+/// Where IDLE is absent or proven silent, the server is asked this often.
+pub const IMAP_POLL_WITHOUT_IDLE: Duration = Duration::from_secs(60);
+/// IDLE that was proven silent is tried again after this long.
+pub const IMAP_IDLE_RETRY_AFTER: Duration = Duration::from_secs(86_400);
+/// Shortest and longest pause before a new connection.
+pub const IMAP_RECONNECT_WAIT_MIN: Duration = Duration::from_secs(2);
+/// See [`IMAP_RECONNECT_WAIT_MIN`].
+pub const IMAP_RECONNECT_WAIT_MAX: Duration = Duration::from_secs(80);
+/// Sign-ins that may follow each other at once.
+pub const IMAP_LOGINS_BURST: u32 = 2;
+/// After that, one sign-in in this time.
+pub const IMAP_LOGIN_EVERY: Duration = Duration::from_secs(60);
+/// LOGOUT may take this long.
+pub const IMAP_LOGOUT_WAIT: Duration = Duration::from_secs(2);
+/// UIDs of one SEARCH whose answer has to fit into one line.
+pub const IMAP_SEARCH_UIDS_MAX: u32 = 50_000;

@@ -1,2 +1,106 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands: `cargo xtask setup | build | run | test | bench`. Standard library only, so that the first of
+//! them runs a second after a clone.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
+
+mod cargo;
+mod setup;
+mod suite;
+
+use std::env;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use setup::Purpose;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  setup             installs what the machine lacks for building and testing
+  build [--release] builds the program `ringonce`
+  run [ARGS…]       builds it and runs it with ARGS; without ARGS: the demo while there is no mailbox,
+                    else it watches your mailboxes
+  test [WORD]       format, lints, documentation, unit and integration tests; with WORD only tests whose name holds it
+  bench [TABLE…]    prints figures, on a release build
+";
+
+/// What went wrong, in one line for people.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["setup"] => setup::ensure(Purpose::Test).map(|()| println!("Everything is there.")),
+        ["build"] => build(&[]),
+        ["build", "--release"] => build(&["--release"]),
+        ["run", rest @ ..] => run(rest),
+        ["test"] => return suite::run(),
+        ["test", word] => suite::run_some(word),
+        ["bench", tables @ ..] => bench(tables),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build(options: &[&str]) -> Result<(), Failure> {
+    setup::ensure(Purpose::Run)?;
+    cargo::run(&[&["build", "--package", "ringonce"], options].concat())?;
+    let profile = if options.is_empty() { "debug" } else { "release" };
+    println!("{}", built(profile, "ringonce")?.display());
+    Ok(())
+}
+
+/// Runs a debug build: on a new machine it is there in half the time of a release build, and what it waits for is the
+/// network, not the processor. `build --release` makes the one to keep.
+fn run(args: &[&str]) -> Result<(), Failure> {
+    setup::ensure(Purpose::Run)?;
+    cargo::run(&["build", "--quiet", "--package", "ringonce"])?;
+    let program = built("debug", "ringonce")?;
+    let args = match args {
+        [] if has_mailbox(&program)? => &["run", "--headless"],
+        [] => &["run", "--demo"],
+        given => given,
+    };
+    // Takes our place, so that signals and the exit code are its own.
+    let error = Command::new(&program).args(args).exec();
+    Err(format!("{} does not start: {error}", program.display()))
+}
+
+/// Whether the owner has added one. What cannot be read is the program's to explain, not to be taken for "none".
+fn has_mailbox(program: &Path) -> Result<bool, Failure> {
+    let listed = Command::new(program)
+        .args(["mailbox", "list", "--json"])
+        .output()
+        .map_err(|error| format!("{} does not start: {error}", program.display()))?;
+    if !listed.status.success() {
+        return Err(String::from_utf8_lossy(&listed.stderr).trim_end().to_owned());
+    }
+    Ok(String::from_utf8_lossy(&listed.stdout).split_whitespace().collect::<String>() != "[]")
+}
+
+fn bench(tables: &[&str]) -> Result<(), Failure> {
+    setup::ensure(Purpose::Test)?;
+    let packages = ["--package", "ringonce", "--package", "ringonce-tests", "--bins"];
+    cargo::run(&[&["build", "--release"], packages.as_slice()].concat())?;
+    let error = Command::new(built("release", "ringonce-bench")?).args(tables).exec();
+    Err(format!("The bench does not start: {error}"))
+}
+
+/// Where Cargo put a program. We are one of them: `<target>/debug/xtask`.
+fn built(profile: &str, name: &str) -> Result<PathBuf, Failure> {
+    let us = env::current_exe().map_err(|error| format!("Cannot find our own place: {error}"))?;
+    let target = us.ancestors().nth(2).ok_or("Run this by `cargo xtask`")?;
+    let path = target.join(profile).join(name);
+    if path.is_file() { Ok(path) } else { Err(format!("{} was not built", path.display())) }
+}

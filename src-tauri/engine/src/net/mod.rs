@@ -1,6 +1,7 @@
 //! Sockets: TCP, TLS, HTTP and the loopback server. Nothing else in the engine opens one.
 
 pub mod error;
+pub mod guard;
 pub mod http;
 #[cfg(test)]
 pub(crate) mod scripted;

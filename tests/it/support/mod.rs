@@ -1,0 +1,17 @@
+//! What the tests stand on. Every peer binds to loopback, starts from an empty folder and is gone when dropped.
+
+pub mod clock;
+pub mod db;
+pub mod dovecot;
+pub mod http;
+pub mod http_peer;
+pub mod imap_session;
+pub mod lmtp;
+pub mod mail;
+pub mod ntfy_peer;
+pub mod program;
+pub mod receiver;
+pub mod relay;
+pub mod tls;
+pub mod tmpfs;
+pub mod wait;
