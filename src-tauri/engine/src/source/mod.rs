@@ -1,6 +1,8 @@
 //! Sources: where sightings come from. A source only reports; it never decides and never sends, and it
 //! knows neither the database nor the outbox.
 
+pub mod webhook;
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
