@@ -2,11 +2,19 @@
 
 pub mod channel;
 pub mod clock;
+pub mod crash;
 pub mod decide;
 pub mod identity;
+pub mod intake;
+pub mod kernel;
 pub mod limits;
 pub mod mail;
 pub mod model;
 pub mod net;
+pub mod notify;
+pub mod outbox;
+pub mod payload;
 pub mod secret;
+pub mod self_message;
 pub mod source;
+pub mod store;

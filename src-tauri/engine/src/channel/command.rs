@@ -35,7 +35,7 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 pub const KIND: Kind = Kind {
     id: "command",
     name_key: "channel.command",
-    class: Class::C,
+    classify: |_| Class::C,
     window: None,
     lookup: false,
     retract: false,

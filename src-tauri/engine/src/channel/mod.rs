@@ -33,8 +33,8 @@ pub struct Kind {
     pub id: &'static str,
     /// Message key of its name for people.
     pub name_key: &'static str,
-    /// Class as configured without any options (a destination may be better, see [`Channel::class`]).
-    pub class: Class,
+    /// Class of a destination, from its fields; without any it is that of the plain kind.
+    pub classify: fn(&BTreeMap<String, String>) -> Class,
     /// How long the channel remembers a key (class A).
     pub window: Option<Duration>,
     /// It can be asked what became of a key.
@@ -173,4 +173,10 @@ pub trait Channel: Send + Sync {
 #[must_use]
 pub fn kind(id: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.id == id).copied()
+}
+
+/// The class of a destination; of a kind this program does not know the most careful one.
+#[must_use]
+pub fn class(kind_id: &str, fields: &BTreeMap<String, String>) -> Class {
+    kind(kind_id).map_or(Class::C, |kind| (kind.classify)(fields))
 }

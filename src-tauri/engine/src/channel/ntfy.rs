@@ -51,7 +51,7 @@ const CLASS: Class = Class::B { look_back: LOOK_BACK };
 pub const KIND: Kind = Kind {
     id: "ntfy",
     name_key: "channel.ntfy",
-    class: CLASS,
+    classify: |_| CLASS,
     window: None,
     lookup: true,
     retract: false,

@@ -1,6 +1,7 @@
 //! Channel `webhook`: JSON by POST to an address of the owner, with an idempotency key and, where a secret is
 //! given, signed as Standard Webhooks says.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ const ID_CHARS_MAX: usize = 200;
 pub const KIND: Kind = Kind {
     id: "webhook",
     name_key: "channel.webhook",
-    class: Class::C,
+    classify,
     window: Some(WINDOW),
     lookup: false,
     retract: false,
@@ -52,6 +53,11 @@ pub const KIND: Kind = Kind {
     build,
 };
 
+fn classify(fields: &BTreeMap<String, String>) -> Class {
+    let deduplicates = fields.get("receiver_deduplicates").is_some_and(|value| value == "true");
+    if deduplicates { Class::A { window: WINDOW } } else { Class::C }
+}
+
 struct Webhook {
     url: Url,
     class: Class,
@@ -63,7 +69,6 @@ struct Webhook {
 
 fn build(configured: Configured) -> Result<Arc<dyn Channel>, Fault> {
     let url = configure::url(&configured.fields, "url")?;
-    let deduplicates = configured.fields.get("receiver_deduplicates").is_some_and(|value| value == "true");
     let key = match configured.secrets.get("secret") {
         None => None,
         Some(secret) => Some(Key::parse(secret).ok_or_else(|| {
@@ -77,7 +82,7 @@ fn build(configured: Configured) -> Result<Arc<dyn Channel>, Fault> {
     };
     Ok(Arc::new(Webhook {
         url,
-        class: if deduplicates { Class::A { window: WINDOW } } else { Class::C },
+        class: classify(&configured.fields),
         key,
         client: Client::new(Trust::System),
         limit: configured.call_timeout,
