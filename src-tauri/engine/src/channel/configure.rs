@@ -6,15 +6,17 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::channel::{Field, Form, Kind};
+use crate::identity::keys::{self, TargetField};
 use crate::model::error::{Fault, FaultCode};
+use crate::model::ids::Recipient;
 
 /// Fields that were checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Fields that are not secret, with defaults; what is stored.
     pub fields: BTreeMap<String, String>,
-    /// The target fields for `identity`'s recipient, as `name`, `value`, sorted by name, URLs normalized.
-    pub targets: Vec<(String, String)>,
+    /// The real target they name.
+    pub recipient: Recipient,
 }
 
 /// Checks given fields and secrets, and fills in defaults.
@@ -29,7 +31,6 @@ pub fn configure(
 ) -> Result<Checked, Fault> {
     check_names(kind, given, secrets)?;
     let mut fields = BTreeMap::new();
-    let mut targets = Vec::new();
     for field in kind.fields {
         let value = if field.secret {
             secrets.get(field.key).map(|secret| secret.expose_secret().to_owned())
@@ -50,16 +51,16 @@ pub fn configure(
             };
             refused(kind, &cause, &format!("give {allowed}"))
         })?;
-        if field.target && !field.secret {
-            let target = if field.form == Form::Url { clean.trim_end_matches('/') } else { &clean };
-            targets.push((field.key.to_owned(), target.to_owned()));
-        }
         if !field.secret {
             fields.insert(field.key.to_owned(), clean);
         }
     }
-    targets.sort();
-    Ok(Checked { fields, targets })
+    let targets = kind.fields.iter().filter(|field| field.target).filter_map(|field| {
+        let value = fields.get(field.key)?;
+        Some(TargetField { name: field.key, value, is_url: field.form == Form::Url })
+    });
+    let recipient = keys::recipient(kind.id, targets);
+    Ok(Checked { fields, recipient })
 }
 
 /// A URL among checked fields.
@@ -160,10 +161,12 @@ mod tests {
             pairs(&checked.fields),
             r#"{"priority": "3", "server": "https://push.example.com/", "topic": "mail"}"#
         );
-        let targets = [("server", "https://push.example.com"), ("topic", "mail")];
-        assert_eq!(checked.targets, targets.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        let same = run("ntfy", &[("topic", "mail"), ("server", "https://push.example.com"), ("priority", "5")], &[]);
+        assert_eq!(checked.recipient, same.unwrap().recipient, "spelled otherwise it is the same target");
         let default = run("ntfy", &[("topic", "mail")], &[("token", "tk_1")]).unwrap();
-        assert_eq!(default.targets[0].1, "https://ntfy.sh", "a default makes the recipient too");
+        let spelled_out = run("ntfy", &[("topic", "mail"), ("server", "https://ntfy.sh/")], &[]).unwrap();
+        assert_eq!(default.recipient, spelled_out.recipient, "a default makes the recipient too");
+        assert_ne!(checked.recipient, default.recipient, "another server is another target");
         assert!(!format!("{default:?}").contains("tk_1"), "a secret is not among the fields");
     }
 
