@@ -49,7 +49,7 @@ pub(crate) fn check_layers(path: &str, text: &str) -> Vec<String> {
         let stranger = own != imported && [own, imported.as_str()].iter().all(|name| STRANGERS.contains(name));
         match layer(&imported) {
             Some(layer) if layer > own_layer => {
-                said.push(format!("`{own}` must not know `{imported}`, which stands above it"))
+                said.push(format!("`{own}` must not know `{imported}`, which stands above it"));
             }
             Some(_) if stranger => said.push(format!("`{own}` and `{imported}` do not know each other")),
             Some(_) => {}
