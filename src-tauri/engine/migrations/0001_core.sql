@@ -206,7 +206,7 @@ CREATE INDEX notification_outbox_operation ON notification_outbox (operation_key
 CREATE INDEX notification_outbox_due ON notification_outbox (destination_id, due_at) WHERE status = 'pending';
 CREATE INDEX notification_outbox_leased ON notification_outbox (lease_until) WHERE status = 'processing';
 -- `due_at` of an uncertain row is when the channel is asked next.
-CREATE INDEX notification_outbox_uncertain ON notification_outbox (due_at) WHERE status = 'uncertain';
+CREATE INDEX notification_outbox_uncertain ON notification_outbox (destination_id, due_at) WHERE status = 'uncertain';
 CREATE INDEX notification_outbox_dead ON notification_outbox (id) WHERE status = 'dead';
 
 -- Routes that are waiting for their next round.

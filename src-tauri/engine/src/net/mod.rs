@@ -1,1 +1,12 @@
-//! net.
+//! Sockets: TCP, TLS, HTTP and the loopback server. Nothing else in the engine opens one.
+
+pub mod error;
+pub mod http;
+#[cfg(test)]
+pub(crate) mod scripted;
+pub mod server;
+pub mod signature;
+pub mod stream;
+pub mod tcp;
+pub mod tls;
+mod watched;

@@ -124,4 +124,19 @@ impl Store {
     {
         Readers::read(Arc::clone(&self.readers), query).await
     }
+
+    /// Looks on a connection of its own that may also write files beside the database, for copies.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the work.
+    pub async fn read_for_copy<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(Read<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let path = Arc::clone(&self.path);
+        tokio::task::spawn_blocking(move || work(Read(&open::for_copying(&path)?))).await.map_err(|error| {
+            StoreError::new(error::StoreErrorKind::Internal, format!("A copy did not end ({error})"))
+        })?
+    }
 }

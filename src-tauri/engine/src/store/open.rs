@@ -48,6 +48,15 @@ pub(in crate::store) fn for_reading(path: &Path) -> Result<Connection, StoreErro
     Ok(connection)
 }
 
+/// Opens for `VACUUM INTO`, which a connection with `query_only` refuses. No transaction is open on it.
+pub(in crate::store) fn for_copying(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch("PRAGMA cache_size = -512;")?;
+    Ok(connection)
+}
+
 /// Refuses a database of a newer program, and one that was never finished.
 pub(in crate::store) fn check_version(read: Read<'_>) -> Result<(), StoreError> {
     let version = schema_version(read.0)?;

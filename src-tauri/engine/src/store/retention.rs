@@ -53,7 +53,7 @@ pub fn prune(tx: Tx<'_>, history_days: i64, key_days: i64, limit: i64, now_at: i
 fn forget(tx: Tx<'_>, message_key: &str) -> Result<(), StoreError> {
     if let Some(row) = message::get(*tx, &MessageKey::from(message_key))? {
         for (kind, value) in row.identifiers() {
-            identity::remove(tx, &row.mailbox_id, &kind, &value, &row.message_key)?;
+            identity::remove(tx, &row.mailbox_id, kind, &value, &row.message_key)?;
         }
     }
     let operations = "(SELECT operation_key FROM notification_operations WHERE message_key = ?1)";

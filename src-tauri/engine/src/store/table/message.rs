@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 
+use crate::identity::resolve::{self, Known};
 use crate::model::ids::{AccountId, MailboxId, MessageKey};
 use crate::model::mailbox::SpecialUse;
 use crate::model::message::{BodyFacts, MailFacts, SentAt};
@@ -43,13 +44,24 @@ pub struct MessageRow {
 }
 
 impl MessageRow {
+    /// The mail as [`resolve`] compares it.
+    #[must_use]
+    pub fn known(&self) -> Known {
+        Known {
+            message_key: self.message_key.clone(),
+            message_id: self.facts.message_id.clone(),
+            sent_at: self.facts.sent_at.clone(),
+            subject: self.facts.subject.clone(),
+            body_sha256: self.facts.body.as_ref().map(|body| body.sha256.clone()),
+            received_at: self.received_at,
+            provider_ids: self.provider_ids.clone(),
+        }
+    }
+
     /// Kind and value of each identifier it has; who else has the same is not asked.
     #[must_use]
-    pub fn identifiers(&self) -> Vec<(String, String)> {
-        let provider_ids = self.provider_ids.iter().map(|id| (id.kind.clone(), id.value.clone()));
-        let message_id = self.facts.message_id.iter().map(|id| ("message_id".to_owned(), id.clone()));
-        let fingerprint = self.fingerprint.iter().map(|value| ("fingerprint".to_owned(), value.clone()));
-        provider_ids.chain(message_id).chain(fingerprint).collect()
+    pub fn identifiers(&self) -> Vec<(&'static str, String)> {
+        resolve::aliases(&self.provider_ids, &self.facts, self.fingerprint.as_deref())
     }
 }
 

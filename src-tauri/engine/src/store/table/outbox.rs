@@ -261,12 +261,21 @@ pub fn list_to_rescue(read: Read<'_>, run: &str, now_at: i64) -> Result<Vec<Outb
     )
 }
 
-/// Uncertain notifications that are to be asked about, at most `limit`.
+/// Uncertain notifications of a destination that are to be asked about, at most `limit`.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn list_to_reconcile(read: Read<'_>, now_at: i64, limit: i64) -> Result<Vec<OutboxRow>, StoreError> {
-    list_where(read, "status = 'uncertain' AND due_at <= ?1 ORDER BY due_at LIMIT ?2", (now_at, limit))
+pub fn list_to_reconcile(
+    read: Read<'_>,
+    destination: &DestinationId,
+    now_at: i64,
+    limit: i64,
+) -> Result<Vec<OutboxRow>, StoreError> {
+    list_where(
+        read,
+        "status = 'uncertain' AND destination_id = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3",
+        (destination.as_str(), now_at, limit),
+    )
 }
 
 /// Dead and uncertain notifications, newest first; `before` is an exclusive id, `limit` 0 = all.
@@ -320,14 +329,16 @@ pub fn next_due_at(read: Read<'_>, destination: &DestinationId) -> Result<Option
     Ok(statement.query_row([destination.as_str()], |row| row.get(0))?)
 }
 
-/// When the next uncertain notification is to be asked about.
+/// When the next uncertain notification of a destination, of those not due yet, is to be asked about.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn next_reconcile_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
-    let mut statement = read.prepare("SELECT min(due_at) FROM notification_outbox WHERE status = 'uncertain'")?;
-    let next: Option<i64> = statement.query_row([], |row| row.get(0))?;
-    Ok(next.filter(|due_at| *due_at != NEVER_AT))
+pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId, now_at: i64) -> Result<Option<i64>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT min(due_at) FROM notification_outbox
+         WHERE status = 'uncertain' AND destination_id = ?1 AND due_at > ?2 AND due_at < ?3",
+    )?;
+    Ok(statement.query_row((destination.as_str(), now_at, NEVER_AT), |row| row.get(0))?)
 }
 
 /// When the next lease ends.
