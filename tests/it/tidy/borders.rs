@@ -8,7 +8,7 @@ const LAYERS: [&[&str]; 8] = [
     &["mail", "identity", "decide"],
     &["secret", "net"],
     &["store", "source", "channel"],
-    &["intake", "outbox"],
+    &["kernel", "payload", "notify", "self_message", "intake", "outbox"],
     &["supervise", "alarm"],
     &["api"],
     &["rpc"],
