@@ -11,3 +11,4 @@
 use ringonce_tests::support;
 
 mod harness;
+mod tidy;
