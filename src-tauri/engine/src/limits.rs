@@ -47,3 +47,29 @@ pub const LANE_CALLS_MAX: usize = 4;
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+
+/// Longest wait for the keyring, which may be asking the owner.
+pub const KEYRING_WAIT: Duration = Duration::from_secs(30);
+/// Largest file of secrets.
+pub const SECRETS_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A command waits this long for a data folder that another program holds.
+pub const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// Pause between two looks at a held data folder.
+pub const LOCK_POLL: Duration = Duration::from_millis(40);
+/// Clients of the local socket at one time; more wait.
+pub const RPC_CLIENTS_MAX: usize = 64;
+/// Calls of one client in hand at one time; more wait.
+pub const RPC_CALLS_MAX: usize = 16;
+/// Longest request on the local socket (a mail's first part in base64, and slack).
+pub const RPC_REQUEST_BYTES_MAX: usize = 1024 * 1024;
+/// Longest answer on the local socket (a page of a list).
+pub const RPC_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// A client that does not take its answers this long is dropped.
+pub const RPC_WRITE_WAIT: Duration = Duration::from_secs(10);
+/// Rows of one page of a list; whoever wants more asks again.
+pub const PAGE_ROWS_MAX: u32 = 500;
+/// `wait` asks again after this long, so that no call is without end.
+pub const SETTLE_WAIT: Duration = Duration::from_secs(10);
+/// Things that happened, kept for a slow reader of `watch`.
+pub const WATCH_EVENTS_MAX: usize = 1024;
