@@ -65,6 +65,10 @@ pub const RPC_CALLS_MAX: usize = 16;
 pub const RPC_REQUEST_BYTES_MAX: usize = 1024 * 1024;
 /// Longest answer on the local socket (a page of a list).
 pub const RPC_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest wait for the answer to one call.
+pub const RPC_ANSWER_WAIT: Duration = Duration::from_secs(180);
+/// When the program stops, calls in hand may take this long.
+pub const RPC_STOP_WAIT: Duration = Duration::from_secs(5);
 /// A client that does not take its answers this long is dropped.
 pub const RPC_WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Rows of one page of a list; whoever wants more asks again.

@@ -1,1 +1,158 @@
-//! api.
+//! What a front end calls: one file per page, each method with typed parameters and a view as its result.
+//!
+//! The same calls work over a running engine and, without one, on the data folder alone; then nothing is sent.
+
+pub mod alarms;
+pub mod attention;
+pub mod data;
+pub mod destination;
+pub mod duplicates;
+pub mod explain;
+pub mod history;
+pub mod ingest;
+pub mod live;
+pub mod mailbox;
+pub mod methods;
+pub mod notification;
+pub mod route;
+pub mod rule;
+pub mod settings;
+pub mod source;
+pub mod status;
+pub mod topics;
+pub mod view;
+pub mod wait;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::api::live::Live;
+use crate::api::topics::Topic;
+use crate::clock::Clock;
+use crate::model::error::{Fault, FaultCode};
+use crate::secret::SecretName;
+use crate::secret::kept::{KeptSecrets, SETTING};
+use crate::store::error::StoreError;
+use crate::store::readers::Readers;
+use crate::store::table::setting;
+use crate::store::{Read, Store, Tx};
+
+/// Everything a front end can ask for.
+pub struct Api {
+    data_dir: PathBuf,
+    readers: Arc<Readers>,
+    store: Option<Store>,
+    secrets: Arc<KeptSecrets>,
+    clock: Clock,
+    live: Option<Live>,
+}
+
+impl Api {
+    /// Over a data folder whose lock the caller holds; with `live`, over the engine that runs on it.
+    #[must_use]
+    pub fn new(data_dir: &Path, store: Store, secrets: Arc<KeptSecrets>, clock: Clock, live: Option<Live>) -> Self {
+        let readers = store.readers();
+        Self { data_dir: data_dir.to_owned(), readers, store: Some(store), secrets, clock, live }
+    }
+
+    /// Only to look, without the lock: methods that write are refused.
+    #[must_use]
+    pub fn looking(data_dir: &Path, readers: Arc<Readers>, secrets: Arc<KeptSecrets>, clock: Clock) -> Self {
+        Self { data_dir: data_dir.to_owned(), readers, store: None, secrets, clock, live: None }
+    }
+
+    /// Calls a method by its name.
+    ///
+    /// # Errors
+    /// `not_found` for an unknown method, `invalid` for parameters that do not fit, else what the method says.
+    pub async fn call(&self, name: &str, params: Value) -> Result<Value, Fault> {
+        let method = methods::find(name).ok_or_else(|| {
+            Fault::new(
+                FaultCode::NotFound,
+                "Nothing was done",
+                format!("there is no method {name:?}"),
+                "use programs of one version together",
+            )
+        })?;
+        (method.call)(self, params).await
+    }
+
+    /// The running engine.
+    #[must_use]
+    pub fn live(&self) -> Option<&Live> {
+        self.live.as_ref()
+    }
+
+    async fn read<T, F>(&self, query: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(Read<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        Ok(Readers::read(Arc::clone(&self.readers), query).await?)
+    }
+
+    async fn write<T, F>(&self, job: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        Ok(self.store()?.write(job).await?)
+    }
+
+    fn store(&self) -> Result<&Store, Fault> {
+        self.store.as_ref().ok_or_else(|| {
+            Fault::new(FaultCode::Internal, "Nothing was changed", "the data was opened only to look", "please report this")
+        })
+    }
+
+    /// Tells whoever shows it, and the engine that has to act on it.
+    fn changed(&self, topics: &[Topic]) {
+        if let Some(live) = &self.live {
+            live.changed(topics);
+        }
+    }
+
+    /// Stores a secret, and with the first one where the secrets are.
+    async fn keep_secret(&self, name: &SecretName, value: SecretString) -> Result<(), Fault> {
+        self.secrets.open()?.set(name, value).await?;
+        self.keep_place().await
+    }
+
+    async fn keep_place(&self) -> Result<(), Fault> {
+        let Some(place) = self.secrets.to_keep() else { return Ok(()) };
+        let now_at = self.clock.now();
+        self.write(move |tx| setting::set(tx, SETTING, &place, now_at)).await?;
+        self.secrets.mark_kept();
+        Ok(())
+    }
+}
+
+fn parse<P: DeserializeOwned>(params: Value) -> Result<P, Fault> {
+    // A method without parameters may be called without any.
+    let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
+    serde_json::from_value(params).map_err(|error| invalid(format!("the parameters do not fit ({error})"), "check what was given"))
+}
+
+fn give<R: Serialize>(result: Result<R, Fault>) -> Result<Value, Fault> {
+    serde_json::to_value(result?).map_err(|error| {
+        Fault::new(FaultCode::Internal, "The result cannot be shown", error.to_string(), "please report this")
+    })
+}
+
+fn invalid(cause: impl Into<String>, next_step: impl Into<String>) -> Fault {
+    Fault::new(FaultCode::Invalid, "Nothing was changed", cause, next_step)
+}
+
+fn not_found(what: &str, name: &str, list: &str) -> Fault {
+    Fault::new(
+        FaultCode::NotFound,
+        "Nothing was done",
+        format!("there is no {what} {name:?}"),
+        format!("see `ringonce {list}`"),
+    )
+}

@@ -1,1 +1,3 @@
 //! net.
+
+pub mod local;

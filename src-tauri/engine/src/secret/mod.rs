@@ -2,6 +2,7 @@
 
 pub mod choice;
 pub mod file;
+pub mod kept;
 pub mod keyring;
 pub mod memory;
 mod vault;
