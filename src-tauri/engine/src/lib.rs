@@ -2,6 +2,7 @@
 
 pub mod channel;
 pub mod clock;
+pub mod crash;
 pub mod decide;
 pub mod identity;
 pub mod limits;
@@ -10,3 +11,4 @@ pub mod model;
 pub mod net;
 pub mod secret;
 pub mod source;
+pub mod store;
