@@ -73,6 +73,8 @@ pub const RPC_STOP_WAIT: Duration = Duration::from_secs(5);
 pub const RPC_WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Rows of one page of a list; whoever wants more asks again.
 pub const PAGE_ROWS_MAX: u32 = 500;
+/// Rows of a page where nothing else is asked for.
+pub const PAGE_ROWS: u32 = 50;
 /// `wait` asks again after this long, so that no call is without end.
 pub const SETTLE_WAIT: Duration = Duration::from_secs(10);
 /// Things that happened, kept for a slow reader of `watch`.

@@ -4,7 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::view::{ErrorView, SecretText};
+use crate::api::topics::Topic;
+use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
+use crate::api::{Api, named};
+use crate::channel::{self, Class, Kind};
+use crate::model::destination::{Destination, PauseReason};
+use crate::model::error::Fault;
+use crate::model::notification::ChannelError;
+use crate::store::table::destination;
 
 /// Parameters of `destination.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -145,4 +152,111 @@ pub struct FieldView {
     pub required: bool,
     /// Used where it is not given.
     pub default: Option<String>,
+}
+
+/// Every destination, oldest first.
+///
+/// # Errors
+/// `storage`.
+pub async fn list(api: &Api, _: Nothing) -> Result<Vec<DestinationView>, Fault> {
+    api.read(|read| {
+        let mut views = Vec::new();
+        for destination in destination::list(read)? {
+            let (delivered_at, error) = destination::outcome(read, &destination.id)?;
+            views.push(show(destination, delivered_at, error.as_ref()));
+        }
+        Ok(views)
+    })
+    .await
+}
+
+/// Sends nothing to a destination until it is resumed; what is decided meanwhile waits.
+///
+/// # Errors
+/// `not_found`.
+pub async fn pause(api: &Api, params: Id) -> Result<Nothing, Fault> {
+    mark_paused(api, params.id, Some(PauseReason::Owner)).await
+}
+
+/// Sends to a destination again.
+///
+/// # Errors
+/// `not_found`.
+pub async fn resume(api: &Api, params: Id) -> Result<Nothing, Fault> {
+    mark_paused(api, params.id, None).await
+}
+
+/// Every kind of destination there is.
+///
+/// # Errors
+/// None.
+pub async fn kinds(_: &Api, _: Nothing) -> Result<Vec<KindView>, Fault> {
+    Ok(channel::KINDS.iter().map(|kind| KindView::from(*kind)).collect())
+}
+
+async fn mark_paused(api: &Api, id: String, paused: Option<PauseReason>) -> Result<Nothing, Fault> {
+    api.change(&[Topic::Destinations, Topic::Status, Topic::Attention], move |tx| {
+        let found = match named::destination(*tx, &id)? {
+            Ok(found) => found,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        destination::mark_paused(tx, &found.id, paused)?;
+        Ok(Ok(Nothing {}))
+    })
+    .await
+}
+
+fn show(destination: Destination, delivered_at: Option<i64>, error: Option<&ChannelError>) -> DestinationView {
+    let state = match (destination.paused, error) {
+        (Some(PauseReason::Owner), _) => "paused",
+        (Some(PauseReason::SignIn), _) => "sign_in",
+        (None, Some(_)) => "failing",
+        (None, None) => "ready",
+    };
+    let status = DestinationStatus {
+        id: destination.id.0,
+        name: destination.name,
+        kind: destination.kind,
+        state: state.to_owned(),
+        last_delivery_at: delivered_at.map(time),
+        error: error.map(ErrorView::from),
+    };
+    DestinationView {
+        status,
+        recipient: destination.recipient.0,
+        policy: destination.policy.as_str().to_owned(),
+        privacy: destination.privacy.as_str().to_owned(),
+        max_age_seconds: destination.max_age_seconds,
+        fallback_only: destination.fallback_only,
+        fields: destination.fields,
+    }
+}
+
+impl From<&Kind> for KindView {
+    fn from(kind: &Kind) -> Self {
+        let class = match kind.class {
+            Class::A { .. } => "A",
+            Class::B { .. } => "B",
+            Class::C => "C",
+        };
+        let fields = kind.fields.iter().map(|field| FieldView {
+            key: field.key.to_owned(),
+            secret: field.secret,
+            target: field.target,
+            required: field.required,
+            default: field.default.map(str::to_owned),
+        });
+        Self {
+            kind: kind.id.to_owned(),
+            class: class.to_owned(),
+            window_seconds: kind.window.map(|window| window.as_secs()),
+            lookup: kind.lookup,
+            retract: kind.retract,
+            limits: LimitsView {
+                title_bytes_max: kind.limits.title_bytes_max,
+                body_bytes_max: kind.limits.body_bytes_max,
+            },
+            fields: fields.collect(),
+        }
+    }
 }

@@ -38,6 +38,12 @@ impl Live {
         }
     }
 
+    /// How a source is doing, by account id or source id; still starting where nothing is known of it.
+    #[must_use]
+    pub fn health_of(&self, id: &str) -> Health {
+        self.health.borrow().get(id).cloned().unwrap_or_default()
+    }
+
     /// Says what became out of date, and wakes the engine where it has to take that up.
     pub fn changed(&self, topics: &[Topic]) {
         for topic in topics {

@@ -12,7 +12,9 @@ pub mod history;
 pub mod ingest;
 pub mod live;
 pub mod mailbox;
+pub mod mailbox_server;
 pub mod methods;
+mod named;
 pub mod notification;
 pub mod route;
 pub mod rule;
@@ -23,7 +25,6 @@ pub mod topics;
 pub mod view;
 pub mod wait;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::SecretString;
@@ -42,9 +43,11 @@ use crate::store::readers::Readers;
 use crate::store::table::setting;
 use crate::store::{Read, Store, Tx};
 
+/// Hex digits of an id: 48 bits for a handful of things of one owner.
+const ID_CHARS: usize = 12;
+
 /// Everything a front end can ask for.
 pub struct Api {
-    data_dir: PathBuf,
     readers: Arc<Readers>,
     store: Option<Store>,
     secrets: Arc<KeptSecrets>,
@@ -55,15 +58,15 @@ pub struct Api {
 impl Api {
     /// Over a data folder whose lock the caller holds; with `live`, over the engine that runs on it.
     #[must_use]
-    pub fn new(data_dir: &Path, store: Store, secrets: Arc<KeptSecrets>, clock: Clock, live: Option<Live>) -> Self {
+    pub fn new(store: Store, secrets: Arc<KeptSecrets>, clock: Clock, live: Option<Live>) -> Self {
         let readers = store.readers();
-        Self { data_dir: data_dir.to_owned(), readers, store: Some(store), secrets, clock, live }
+        Self { readers, store: Some(store), secrets, clock, live }
     }
 
     /// Only to look, without the lock: methods that write are refused.
     #[must_use]
-    pub fn looking(data_dir: &Path, readers: Arc<Readers>, secrets: Arc<KeptSecrets>, clock: Clock) -> Self {
-        Self { data_dir: data_dir.to_owned(), readers, store: None, secrets, clock, live: None }
+    pub fn looking(readers: Arc<Readers>, secrets: Arc<KeptSecrets>, clock: Clock) -> Self {
+        Self { readers, store: None, secrets, clock, live: None }
     }
 
     /// Calls a method by its name.
@@ -104,9 +107,34 @@ impl Api {
         Ok(self.store()?.write(job).await?)
     }
 
+    /// A query that may find that the owner named something that is not there.
+    async fn find<T, F>(&self, query: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(Read<'_>) -> named::Named<T> + Send + 'static,
+    {
+        self.read(query).await?
+    }
+
+    /// A change that may find, before it writes anything, that the owner named something that is not there.
+    async fn change<T, F>(&self, topics: &[Topic], job: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(Tx<'_>) -> named::Named<T> + Send + 'static,
+    {
+        let done = self.write(job).await??;
+        self.changed(topics);
+        Ok(done)
+    }
+
     fn store(&self) -> Result<&Store, Fault> {
         self.store.as_ref().ok_or_else(|| {
-            Fault::new(FaultCode::Internal, "Nothing was changed", "the data was opened only to look", "please report this")
+            Fault::new(
+                FaultCode::Internal,
+                "Nothing was changed",
+                "the data was opened only to look",
+                "please report this",
+            )
         })
     }
 
@@ -123,6 +151,24 @@ impl Api {
         self.keep_place().await
     }
 
+    /// Removes a secret of something that was not stored after all.
+    async fn forget_secret(&self, name: &SecretName) {
+        let removed = match self.secrets.open() {
+            Ok(store) => store.remove(name).await,
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = removed {
+            tracing::warn!(name = name.0, "A secret that is not needed stays where it is: {fault}");
+        }
+    }
+
+    /// A random id of something the owner configures: short enough to type.
+    fn new_id(&self) -> String {
+        let mut id = uuid::Uuid::new_v4().simple().to_string();
+        id.truncate(ID_CHARS);
+        id
+    }
+
     async fn keep_place(&self) -> Result<(), Fault> {
         let Some(place) = self.secrets.to_keep() else { return Ok(()) };
         let now_at = self.clock.now();
@@ -135,7 +181,8 @@ impl Api {
 fn parse<P: DeserializeOwned>(params: Value) -> Result<P, Fault> {
     // A method without parameters may be called without any.
     let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
-    serde_json::from_value(params).map_err(|error| invalid(format!("the parameters do not fit ({error})"), "check what was given"))
+    serde_json::from_value(params)
+        .map_err(|error| invalid(format!("the parameters do not fit ({error})"), "check what was given"))
 }
 
 fn give<R: Serialize>(result: Result<R, Fault>) -> Result<Value, Fault> {

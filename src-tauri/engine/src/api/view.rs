@@ -5,6 +5,7 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::limits::{PAGE_ROWS, PAGE_ROWS_MAX};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::notification::ChannelError;
 
@@ -76,6 +77,13 @@ pub struct Page {
     pub limit: Option<u32>,
     /// The key of the last row of the page before.
     pub before: Option<String>,
+}
+
+impl Page {
+    /// Rows of this page.
+    pub(super) fn rows(&self) -> i64 {
+        i64::from(self.limit.unwrap_or(PAGE_ROWS).clamp(1, PAGE_ROWS_MAX))
+    }
 }
 
 /// A secret on its way from a front end: it goes through serde, and does not print.

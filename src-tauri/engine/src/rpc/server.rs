@@ -107,10 +107,10 @@ async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
                     reads = false;
                     continue;
                 }
-                Err(refusal) => {
-                    // What follows a line that is none cannot be told apart.
+                Err(fault) => {
+                    // Where the next request would begin cannot be told.
                     reads = false;
-                    to_line(&refusal)
+                    to_line(&Answer { id: 0, result: None, error: Some(fault.into()) })
                 }
             },
             event = told.next(), if reads => to_line(&event),
@@ -121,7 +121,8 @@ async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
     }
 }
 
-fn take(line: Option<Result<String, LinesCodecError>>) -> Result<Option<Request>, Answer> {
+/// The request on a line; `None`: there are no more; the error: the line is none.
+fn take(line: Option<Result<String, LinesCodecError>>) -> Result<Option<Request>, Fault> {
     let cause = match line {
         None | Some(Err(LinesCodecError::Io(_))) => return Ok(None),
         Some(Ok(line)) => match serde_json::from_str(&line) {
@@ -132,8 +133,7 @@ fn take(line: Option<Result<String, LinesCodecError>>) -> Result<Option<Request>
             format!("a request is longer than {RPC_REQUEST_BYTES_MAX} bytes")
         }
     };
-    let fault = Fault::new(FaultCode::Invalid, "Nothing was done", cause, "use programs of one version together");
-    Err(Answer { id: 0, result: None, error: Some(fault.into()) })
+    Err(Fault::new(FaultCode::Invalid, "Nothing was done", cause, "use programs of one version together"))
 }
 
 async fn answer(request: Request, api: &Api) -> Answer {
@@ -141,7 +141,12 @@ async fn answer(request: Request, api: &Api) -> Answer {
     let done = AssertUnwindSafe(api.call(&method, params)).catch_unwind().await;
     let result = done.unwrap_or_else(|_| {
         tracing::error!(method, "A call ended in a panic");
-        Err(Fault::new(FaultCode::Internal, "It is not known whether this was done", "a bug in Ringonce", "please report this"))
+        Err(Fault::new(
+            FaultCode::Internal,
+            "It is not known whether this was done",
+            "a bug in Ringonce",
+            "please report this",
+        ))
     });
     match result {
         Ok(result) => Answer { id, result: Some(result), error: None },
@@ -212,4 +217,140 @@ fn to_line(value: &impl serde::Serialize) -> Vec<u8> {
 
 async fn send(write: &mut OwnedWriteHalf, line: &[u8]) -> bool {
     matches!(tokio::time::timeout(RPC_WRITE_WAIT, write.write_all(line)).await, Ok(Ok(())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+
+    use super::*;
+    use crate::api::live::Live;
+    use crate::clock::Clock;
+    use crate::rpc::client::Client;
+    use crate::rpc::lock::{Holder, Taken};
+    use crate::rpc::reach::{Reach, own, reach};
+    use crate::secret::kept::KeptSecrets;
+    use crate::store::Store;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    struct Running {
+        folder: tempfile::TempDir,
+        lock: DataLock,
+        api: Api,
+        server: Server,
+    }
+
+    fn start() -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        let Taken::Ours(mut lock) = DataLock::try_take(folder.path()).unwrap() else { panic!("nobody holds it") };
+        let server = Server::bind(&mut lock, folder.path(), None).unwrap();
+        let store = Store::open(folder.path(), 1).unwrap();
+        let (_, health) = tokio::sync::watch::channel(BTreeMap::new());
+        let api = Api::new(store, Arc::new(KeptSecrets::in_memory()), Clock::system(), Some(Live::new(health)));
+        Running { folder, lock, api, server }
+    }
+
+    /// Runs a client's side while the server serves it.
+    async fn with_server(running: &Running, client: impl Future<Output = ()>) {
+        let stop = CancellationToken::new();
+        let both = async {
+            tokio::join!(running.server.serve(&running.api, &stop), async {
+                client.await;
+                stop.cancel();
+            })
+        };
+        tokio::time::timeout(LIMIT, both).await.expect("the server ends once it is told to and its clients are done");
+    }
+
+    #[tokio::test]
+    async fn a_command_finds_the_running_program_and_a_second_one_is_refused() {
+        let running = start();
+        with_server(&running, async {
+            let Ok(Reach::Running(mut client)) = reach(running.folder.path()).await else { panic!("it runs") };
+            let status = client.call("status.get", json!({})).await.unwrap();
+            assert_eq!(status["running"], true, "{status}");
+            let set = json!({"key": "processing.max_attempts", "value": "7"});
+            assert_eq!(client.call("settings.set", set).await.unwrap()["value"], "7");
+            let fault = client.call("settings.set", json!({"key": "x", "value": "7"})).await.unwrap_err();
+            assert_eq!((fault.code, fault.next_step.as_str()), (FaultCode::NotFound, "see `ringonce settings list`"));
+            let fault = client.call("no.such", json!({})).await.unwrap_err();
+            assert_eq!(fault.code, FaultCode::NotFound, "{fault}");
+            let fault = client.call("settings.get", json!({"key": "x", "more": 1})).await.unwrap_err();
+            assert_eq!(fault.code, FaultCode::Invalid, "unknown parameters are refused: {fault}");
+            let fault = own(running.folder.path()).await.unwrap_err();
+            assert!(fault.cause.contains(&format!("process {}", std::process::id())), "{fault}");
+        })
+        .await;
+        let Running { folder, lock, server, .. } = running;
+        drop((server, lock));
+        assert_eq!(Holder::read(folder.path()), Holder::default());
+        assert!(matches!(reach(folder.path()).await, Ok(Reach::Ours(_))), "once it is gone a command works by itself");
+    }
+
+    #[tokio::test]
+    async fn a_listener_is_told_each_topic_once_and_what_happens() {
+        let running = start();
+        with_server(&running, async {
+            let path = Holder::read(running.folder.path()).socket.unwrap();
+            let mut client = Client::connect(&path).await.unwrap();
+            for method in ["subscribe", "watch"] {
+                client.call(method, json!({})).await.unwrap();
+            }
+            let live = running.api.live().unwrap();
+            live.changed(&[Topic::Status, Topic::History, Topic::Status]);
+            let event = client.event(LIMIT).await.unwrap();
+            assert_eq!(event, Some(Event::Changed { topics: vec!["status".to_owned(), "history".to_owned()] }));
+            let row = WatchRow {
+                event: "ring".to_owned(),
+                message_key: "k".to_owned(),
+                subject: None,
+                reason: "r".to_owned(),
+                at: "t".to_owned(),
+            };
+            live.happened.send(row.clone()).unwrap();
+            let event = client.event(LIMIT).await.unwrap();
+            assert_eq!(event, Some(Event::Watch { row: serde_json::to_value(row).unwrap() }));
+            assert_eq!(client.event(Duration::from_millis(1)).await.unwrap(), None, "and nothing else");
+            // Between events, a call is still answered.
+            live.changed(&[Topic::Rules]);
+            assert!(client.call("settings.list", json!({})).await.is_ok());
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn bad_lines_and_half_closed_clients_harm_nobody() {
+        let running = start();
+        with_server(&running, async {
+            let path = Holder::read(running.folder.path()).socket.unwrap();
+            let answer = async |sent: &[u8]| {
+                let stream = crate::net::local::connect(&path).await.unwrap();
+                let (read, mut write) = stream.into_split();
+                // The server may close on a line that is too long before all of it is sent.
+                let _ = write.write_all(sent).await;
+                drop(write);
+                let mut line = String::new();
+                let mut read = BufReader::new(read);
+                read.read_line(&mut line).await.unwrap();
+                let mut rest = String::new();
+                read.read_to_string(&mut rest).await.unwrap();
+                assert_eq!(rest, "", "nothing follows");
+                line
+            };
+            let good = answer(b"{\"id\": 7, \"method\": \"settings.list\"}\n").await;
+            assert!(good.starts_with("{\"id\":7,\"result\":["), "answered though its side is closed: {good}");
+            let bad = answer(b"{\"id\": 7}\n").await;
+            assert!(bad.contains("\"invalid\"") && bad.contains("method"), "{bad}");
+            assert!(answer(b"\xff\xfe\n").await.is_empty(), "not even text: closed");
+            let long = vec![b'x'; RPC_REQUEST_BYTES_MAX + 10];
+            assert!(answer(&long).await.contains("longer than"), "a line without end is cut off");
+            assert!(answer(b"").await.is_empty());
+        })
+        .await;
+    }
 }
