@@ -25,6 +25,7 @@ pub mod topics;
 pub mod view;
 pub mod wait;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use secrecy::SecretString;
@@ -37,6 +38,7 @@ use crate::api::topics::Topic;
 use crate::clock::Clock;
 use crate::model::error::{Fault, FaultCode};
 use crate::secret::SecretName;
+use crate::secret::choice::Choice;
 use crate::secret::kept::{KeptSecrets, SETTING};
 use crate::store::error::StoreError;
 use crate::store::readers::Readers;
@@ -63,10 +65,28 @@ impl Api {
         Self { readers, store: Some(store), secrets, clock, live }
     }
 
-    /// Only to look, without the lock: methods that write are refused.
-    #[must_use]
-    pub fn looking(readers: Arc<Readers>, secrets: Arc<KeptSecrets>, clock: Clock) -> Self {
-        Self { readers, store: None, secrets, clock, live: None }
+    /// Over a data folder on which nothing runs and whose lock the caller holds: what is configured and looked at is
+    /// done, nothing is sent. The database is made where there is none.
+    ///
+    /// # Errors
+    /// `storage` and `newer`, where the database cannot be used; `conflict`, where the secrets are elsewhere.
+    pub async fn open(data_dir: &Path, secrets: Option<&Choice>) -> Result<Self, Fault> {
+        let clock = Clock::system();
+        let store = Store::open(data_dir, clock.now())?;
+        let stored = store.read(setting::list).await?;
+        let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
+        Ok(Self::new(store, secrets, clock, None))
+    }
+
+    /// Over a data folder, without its lock, only to look; `None`: there is nothing yet.
+    ///
+    /// # Errors
+    /// As for [`Api::open`].
+    pub async fn look(data_dir: &Path, secrets: Option<&Choice>) -> Result<Option<Self>, Fault> {
+        let Some(readers) = Store::look(data_dir)?.map(Arc::new) else { return Ok(None) };
+        let stored = Readers::read(Arc::clone(&readers), setting::list).await?;
+        let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
+        Ok(Some(Self { readers, store: None, secrets, clock: Clock::system(), live: None }))
     }
 
     /// Calls a method by its name.

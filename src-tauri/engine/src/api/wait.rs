@@ -20,6 +20,8 @@ pub struct IdleParams {
     pub settled: bool,
     /// What is held for this long or less is waited for.
     pub within_seconds: u64,
+    /// Longest wait of this call.
+    pub wait_ms: u64,
 }
 
 /// Whether there is anything left to do. No call waits longer than `limits::SETTLE_WAIT`: ask again.
@@ -29,13 +31,13 @@ pub struct Idle {
     pub idle: bool,
 }
 
-/// Waits, for `limits::SETTLE_WAIT` at most, until nothing is due, in hand or held for `within_seconds` or less.
+/// Waits, for `wait_ms` and `limits::SETTLE_WAIT` at most, until nothing is due, in hand or held for `within_seconds` or less.
 ///
 /// # Errors
 /// `storage`.
 pub async fn idle(api: &Api, params: IdleParams) -> Result<Idle, Fault> {
     let within_ms = i64::try_from(params.within_seconds).unwrap_or(i64::MAX).saturating_mul(1000);
-    let end = tokio::time::Instant::now() + SETTLE_WAIT;
+    let end = tokio::time::Instant::now() + SETTLE_WAIT.min(Duration::from_millis(params.wait_ms));
     loop {
         let now_at = api.clock.now();
         let soon_at = now_at.saturating_add(within_ms);
