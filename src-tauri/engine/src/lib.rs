@@ -1,5 +1,6 @@
 //! Ringonce engine: everything that is neither tray nor window.
 
+pub mod api;
 pub mod channel;
 pub mod clock;
 pub mod crash;
@@ -14,6 +15,7 @@ pub mod net;
 pub mod notify;
 pub mod outbox;
 pub mod payload;
+pub mod rpc;
 pub mod secret;
 pub mod self_message;
 pub mod source;

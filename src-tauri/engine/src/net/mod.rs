@@ -3,6 +3,7 @@
 pub mod error;
 pub mod guard;
 pub mod http;
+pub mod local;
 #[cfg(test)]
 pub(crate) mod scripted;
 pub mod server;

@@ -1,0 +1,146 @@
+//! The command line: reads arguments, calls `api` through [`session`], and prints what it gives.
+
+mod alarms;
+mod ask;
+mod attention;
+mod completions;
+mod data;
+mod destination;
+mod duplicates;
+mod explain;
+pub(crate) mod failure;
+mod history;
+mod list;
+mod mailbox;
+mod notification;
+mod out;
+mod route;
+mod session;
+mod settings;
+mod status;
+mod table;
+mod time;
+mod wait;
+mod watch;
+mod words;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use ringonce_engine::model::error::{Fault, FaultCode};
+use ringonce_engine::secret::choice::Choice;
+
+use crate::cli::failure::Done;
+
+/// Watches your mailboxes and tells you once of each mail.
+#[derive(Parser)]
+#[command(name = "ringonce", version, about, max_term_width = 110)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(clap::Args)]
+pub(crate) struct Global {
+    /// The data folder [default: the platform's].
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where secrets are kept: `keyring` or `file:PATH`. Chosen at first use.
+    #[arg(long, global = true, value_name = "PLACE", value_parser = parse_choice)]
+    secrets: Option<Choice>,
+    /// Print one JSON object or array and nothing else.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Mailboxes to watch.
+    #[command(subcommand)]
+    Mailbox(mailbox::Mailbox),
+    /// Destinations to tell by: phones, chats, programs.
+    #[command(subcommand)]
+    Destination(destination::Destination),
+    /// Routes: a destination and its fallbacks.
+    #[command(subcommand)]
+    Route(route::Route),
+    /// Settings.
+    #[command(subcommand)]
+    Settings(settings::Settings),
+    /// How everything is doing.
+    Status,
+    /// Every mail, and what came of it.
+    History(list::PageArgs),
+    /// Reports of mails that were suppressed, each with its reason.
+    Duplicates(list::PageArgs),
+    /// Dead letters, and notifications that may not have arrived.
+    Attention(list::PageArgs),
+    /// Alarms.
+    Alarms(list::PageArgs),
+    /// History as it happens: a line for each ring or repeat.
+    Watch,
+    /// Send a notification once more.
+    Retry(notification::Which),
+    /// Say that a notification arrived.
+    MarkDelivered(notification::Which),
+    /// Give a notification up.
+    Dismiss(notification::Which),
+    /// Send dead letters once more.
+    Redrive(notification::Redrive),
+    /// Ring again for a mail.
+    NotifyAgain(notification::Again),
+    /// Everything known of one mail.
+    Explain(explain::Explain),
+    /// Wait until nothing is left to do.
+    Wait(wait::Wait),
+    /// Check every invariant of the data.
+    Verify,
+    /// Forget what the settings say need not be kept any longer.
+    Prune,
+    /// Completions for a shell.
+    Completions(completions::Completions),
+}
+
+/// Runs a command to its end.
+pub(crate) async fn run(command_line: CommandLine) -> Done {
+    let CommandLine { global, command } = command_line;
+    let Some(command) = command else { return Err(no_display().into()) };
+    match command {
+        Command::Mailbox(command) => mailbox::run(&global, command).await,
+        Command::Destination(command) => destination::run(&global, command).await,
+        Command::Route(command) => route::run(&global, command).await,
+        Command::Settings(command) => settings::run(&global, command).await,
+        Command::Status => status::run(&global).await,
+        Command::History(page) => history::run(&global, page).await,
+        Command::Duplicates(page) => duplicates::run(&global, page).await,
+        Command::Attention(page) => attention::run(&global, page).await,
+        Command::Alarms(page) => alarms::run(&global, page).await,
+        Command::Watch => watch::run(&global).await,
+        Command::Retry(which) => notification::settle(&global, "notification.retry", which).await,
+        Command::MarkDelivered(which) => notification::settle(&global, "notification.mark_delivered", which).await,
+        Command::Dismiss(which) => notification::settle(&global, "notification.dismiss", which).await,
+        Command::Redrive(redrive) => notification::redrive(&global, redrive).await,
+        Command::NotifyAgain(again) => notification::again(&global, again).await,
+        Command::Explain(explain) => explain::run(&global, explain).await,
+        Command::Wait(wait) => wait::run(&global, wait).await,
+        Command::Verify => data::verify(&global).await,
+        Command::Prune => data::prune(&global).await,
+        Command::Completions(completions) => completions::run(&completions),
+    }
+}
+
+fn no_display() -> Fault {
+    Fault::new(
+        FaultCode::Invalid,
+        "Nothing was started",
+        "Ringonce has no window here",
+        "use `ringonce run --headless`, or see `ringonce --help`",
+    )
+}
+
+fn parse_choice(text: &str) -> Result<Choice, String> {
+    Choice::parse(text).map_err(|fault| format!("{}; {}", fault.cause, fault.next_step))
+}
