@@ -374,6 +374,9 @@ fn fill_in(mail: &mut MessageRow, one: &Prepared) -> bool {
     if mail.folder.is_none() && sighting.folder.is_some() {
         mail.folder.clone_from(&sighting.folder);
         mail.special_use = sighting.special_use;
+    }
+    // Until a sighting brings the provider's receive time, the time it was first seen stands for it.
+    if mail.received_at == mail.processed_at {
         mail.received_at = sighting.received_at.unwrap_or(mail.received_at);
     }
     for id in &sighting.provider_ids {

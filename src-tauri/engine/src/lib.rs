@@ -20,3 +20,4 @@ pub mod secret;
 pub mod self_message;
 pub mod source;
 pub mod store;
+pub mod supervise;

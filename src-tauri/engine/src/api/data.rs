@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::Api;
-use crate::api::topics::Topic;
 use crate::api::view::Nothing;
 use crate::model::error::Fault;
 use crate::model::settings::Settings;
+use crate::model::topic::Topic;
 use crate::store::table::setting;
 use crate::store::{retention, verify};
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::topics::Topic;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
 use crate::api::{Api, named};
 use crate::channel::{self, Class, Kind};
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::error::Fault;
 use crate::model::notification::ChannelError;
+use crate::model::topic::Topic;
 use crate::store::table::destination;
 
 /// Parameters of `destination.add`.

@@ -91,7 +91,8 @@ pub async fn get(api: &Api, params: Id) -> Result<Explanation, Fault> {
         let Some(mail) = message::get(read, &key)? else {
             return Ok(Err(not_found("mail", &params.id, "history")));
         };
-        let identities = mail.identifiers().into_iter().map(|(kind, value)| IdentityView { kind: kind.to_owned(), value }).collect();
+        let identities =
+            mail.identifiers().into_iter().map(|(kind, value)| IdentityView { kind: kind.to_owned(), value }).collect();
         let deliveries = delivery::list(read, &key)?.into_iter().map(DeliveryView::from).collect();
         let attempts = attempts(read, &key)?;
         Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts }))

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::view::{ErrorView, Page, time};
 use crate::api::{Api, named};
 use crate::model::error::Fault;
+use crate::model::happening::Happening;
 use crate::model::notification::{ChannelError, Status};
 use crate::store::Read;
 use crate::store::error::StoreError;
@@ -153,4 +154,16 @@ fn show_notification(read: Read<'_>, row: &OutboxRow) -> Result<NotificationView
 pub(super) fn last_error(row: &OutboxRow) -> Option<ErrorView> {
     let error: ChannelError = serde_json::from_str(row.last_error.as_deref()?).ok()?;
     Some(ErrorView::from(&error))
+}
+
+impl From<Happening> for WatchRow {
+    fn from(happening: Happening) -> Self {
+        Self {
+            event: happening.event.as_str().to_owned(),
+            message_key: happening.message_key.map(|key| key.0).unwrap_or_default(),
+            subject: Some(happening.subject),
+            reason: happening.reason,
+            at: time(happening.at),
+        }
+    }
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::mailbox_server::{self as server, ServerParams};
-use crate::api::topics::Topic;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
 use crate::api::{Api, invalid, named};
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
 use crate::model::mailbox::Mailbox;
+use crate::model::topic::Topic;
 use crate::secret::SecretName;
 use crate::source::{Health, HealthState, Method};
 use crate::store::figures::{LastSeen, last_seen};

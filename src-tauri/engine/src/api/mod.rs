@@ -10,7 +10,6 @@ pub mod duplicates;
 pub mod explain;
 pub mod history;
 pub mod ingest;
-pub mod live;
 pub mod mailbox;
 pub mod mailbox_server;
 pub mod methods;
@@ -21,7 +20,6 @@ pub mod rule;
 pub mod settings;
 pub mod source;
 pub mod status;
-pub mod topics;
 pub mod view;
 pub mod wait;
 
@@ -33,10 +31,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::live::Live;
-use crate::api::topics::Topic;
 use crate::clock::Clock;
+use crate::kernel::Kernel;
 use crate::model::error::{Fault, FaultCode};
+use crate::model::topic::Topic;
 use crate::secret::SecretName;
 use crate::secret::choice::Choice;
 use crate::secret::kept::{KeptSecrets, SETTING};
@@ -44,6 +42,7 @@ use crate::store::error::StoreError;
 use crate::store::readers::Readers;
 use crate::store::table::setting;
 use crate::store::{Read, Store, Tx};
+use crate::supervise::live::Live;
 
 /// Hex digits of an id: 48 bits for a handful of things of one owner.
 const ID_CHARS: usize = 12;
@@ -51,7 +50,7 @@ const ID_CHARS: usize = 12;
 /// Everything a front end can ask for.
 pub struct Api {
     readers: Arc<Readers>,
-    store: Option<Store>,
+    kernel: Option<Kernel>,
     secrets: Arc<KeptSecrets>,
     clock: Clock,
     live: Option<Live>,
@@ -60,9 +59,8 @@ pub struct Api {
 impl Api {
     /// Over a data folder whose lock the caller holds; with `live`, over the engine that runs on it.
     #[must_use]
-    pub fn new(store: Store, secrets: Arc<KeptSecrets>, clock: Clock, live: Option<Live>) -> Self {
-        let readers = store.readers();
-        Self { readers, store: Some(store), secrets, clock, live }
+    pub fn new(kernel: Kernel, secrets: Arc<KeptSecrets>, live: Option<Live>) -> Self {
+        Self { readers: kernel.store.readers(), clock: kernel.clock.clone(), kernel: Some(kernel), secrets, live }
     }
 
     /// Over a data folder on which nothing runs and whose lock the caller holds: what is configured and looked at is
@@ -75,7 +73,7 @@ impl Api {
         let store = Store::open(data_dir, clock.now())?;
         let stored = store.read(setting::list).await?;
         let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
-        Ok(Self::new(store, secrets, clock, None))
+        Ok(Self::new(Kernel::new(store, clock), secrets, None))
     }
 
     /// Over a data folder, without its lock, only to look; `None`: there is nothing yet.
@@ -86,7 +84,7 @@ impl Api {
         let Some(readers) = Store::look(data_dir)?.map(Arc::new) else { return Ok(None) };
         let stored = Readers::read(Arc::clone(&readers), setting::list).await?;
         let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
-        Ok(Some(Self { readers, store: None, secrets, clock: Clock::system(), live: None }))
+        Ok(Some(Self { readers, kernel: None, secrets, clock: Clock::system(), live: None }))
     }
 
     /// Calls a method by its name.
@@ -105,7 +103,13 @@ impl Api {
         (method.call)(self, params).await
     }
 
-    /// The running engine.
+    /// The kernel of the running engine.
+    #[must_use]
+    pub fn running(&self) -> Option<&Kernel> {
+        self.live.as_ref().and(self.kernel.as_ref())
+    }
+
+    /// The running engine's health and readers.
     #[must_use]
     pub fn live(&self) -> Option<&Live> {
         self.live.as_ref()
@@ -124,7 +128,20 @@ impl Api {
         T: Send + 'static,
         F: FnOnce(Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        Ok(self.store()?.write(job).await?)
+        let kernel = self.kernel()?;
+        let in_job = kernel.clone();
+        let written = kernel
+            .store
+            .write(move |tx| {
+                // Whatever was changed, what is in memory of the configuration is read anew.
+                in_job.reconfigure();
+                job(tx)
+            })
+            .await;
+        if written.is_err() {
+            kernel.reconfigure();
+        }
+        Ok(written?)
     }
 
     /// A query that may find that the owner named something that is not there.
@@ -147,8 +164,8 @@ impl Api {
         Ok(done)
     }
 
-    fn store(&self) -> Result<&Store, Fault> {
-        self.store.as_ref().ok_or_else(|| {
+    fn kernel(&self) -> Result<&Kernel, Fault> {
+        self.kernel.as_ref().ok_or_else(|| {
             Fault::new(
                 FaultCode::Internal,
                 "Nothing was changed",
@@ -160,9 +177,11 @@ impl Api {
 
     /// Tells whoever shows it, and the engine that has to act on it.
     fn changed(&self, topics: &[Topic]) {
-        if let Some(live) = &self.live {
-            live.changed(topics);
-        }
+        let Some(kernel) = &self.kernel else { return };
+        kernel.changed(topics);
+        kernel.reconfigured.notify_one();
+        kernel.lanes.wake_all();
+        kernel.sweep.notify_one();
     }
 
     /// Stores a secret, and with the first one where the secrets are.

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::topics::Topic;
 use crate::api::view::{Id, Nothing};
 use crate::api::{Api, invalid, named};
 use crate::model::destination::Route;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::{DestinationId, RouteId};
 use crate::model::rule::RuleAction;
+use crate::model::topic::Topic;
 use crate::store::table::{route, rule};
 
 /// Parameters of `route.add`.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::Api;
-use crate::api::topics::Topic;
 use crate::api::view::Nothing;
 use crate::model::error::Fault;
 use crate::model::settings::{SETTINGS, Setting, check};
+use crate::model::topic::Topic;
 use crate::secret::choice::Choice;
 use crate::store::table::setting;
 
@@ -95,7 +95,7 @@ pub async fn set(api: &Api, params: SetParams) -> Result<SettingView, Fault> {
 pub async fn secrets(api: &Api, params: SecretsParams) -> Result<Nothing, Fault> {
     let choice = Choice::parse(&params.choice)?;
     api.secrets.check(&choice)?;
-    if api.store.is_some() && matches!(choice, Choice::File(_)) {
+    if api.kernel.is_some() && matches!(choice, Choice::File(_)) {
         api.secrets.open()?;
         api.keep_place().await?;
     }

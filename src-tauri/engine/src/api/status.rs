@@ -6,6 +6,7 @@ use crate::api::Api;
 use crate::api::destination::DestinationStatus;
 use crate::api::mailbox::MailboxStatus;
 use crate::api::view::{Nothing, time};
+use crate::kernel::day_of;
 use crate::model::error::Fault;
 use crate::store::figures::counts;
 use crate::store::table::day;
@@ -52,7 +53,7 @@ pub struct Today {
 /// `storage`.
 pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
     let now_at = api.clock.now();
-    let today = local_day(now_at);
+    let today = day_of(now_at);
     let (counts, day) = api.read(move |read| Ok((counts(read, now_at)?, day::get(read, &today)?))).await?;
     let mailboxes = crate::api::mailbox::list(api, Nothing {}).await?;
     let destinations = crate::api::destination::list(api, Nothing {}).await?;
@@ -67,10 +68,4 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         held: counts.held,
         today: Today { sightings: day.sightings, rings: day.rings, silent: day.silent, duplicates: day.duplicates },
     })
-}
-
-/// The owner's own day (`YYYY-MM-DD`), as counts are kept by.
-fn local_day(at: i64) -> String {
-    let timestamp = jiff::Timestamp::from_millisecond(at).unwrap_or_default();
-    jiff::tz::TimeZone::system().to_datetime(timestamp).date().to_string()
 }

@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::api::history::WatchRow;
-use crate::api::topics::Topic;
 use crate::limits::{RPC_CALLS_MAX, RPC_CLIENTS_MAX, RPC_REQUEST_BYTES_MAX, RPC_STOP_WAIT, RPC_WRITE_WAIT};
 use crate::model::error::{Fault, FaultCode};
+use crate::model::happening::Happening;
+use crate::model::topic::Topic;
 use crate::net::local::{Listener, socket_path};
 use crate::rpc::lock::DataLock;
 use crate::rpc::{Answer, Event, Request};
@@ -77,7 +78,7 @@ impl Server {
 #[derive(Default)]
 struct Subscriptions {
     topics: Option<Receiver<Topic>>,
-    happened: Option<Receiver<WatchRow>>,
+    happened: Option<Receiver<Happening>>,
 }
 
 async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
@@ -156,14 +157,14 @@ async fn answer(request: Request, api: &Api) -> Answer {
 
 impl Subscriptions {
     fn subscribe(&mut self, request: &Request, api: &Api) -> Answer {
-        let Some(live) = api.live() else {
+        let Some(kernel) = api.running() else {
             let fault = Fault::new(FaultCode::Internal, "Nothing is told", "no engine runs", "please report this");
             return Answer { id: request.id, result: None, error: Some(fault.into()) };
         };
         if request.method == "watch" {
-            self.happened = Some(live.happened.subscribe());
+            self.happened = Some(kernel.happened.subscribe());
         } else {
-            self.topics = Some(live.topics.subscribe());
+            self.topics = Some(kernel.topics.subscribe());
         }
         Answer { id: request.id, result: Some(serde_json::json!({})), error: None }
     }
@@ -199,10 +200,10 @@ async fn changed(topics: &mut Option<Receiver<Topic>>) -> Vec<String> {
     found.into_iter().map(|topic| topic.as_str().to_owned()).collect()
 }
 
-async fn row(happened: &mut Option<Receiver<WatchRow>>) -> Event {
+async fn row(happened: &mut Option<Receiver<Happening>>) -> Event {
     let Some(receiver) = happened else { return std::future::pending().await };
     match receiver.recv().await {
-        Ok(row) => Event::Watch { row: serde_json::to_value(row).unwrap_or_default() },
+        Ok(row) => Event::Watch { row: serde_json::to_value(WatchRow::from(row)).unwrap_or_default() },
         Err(RecvError::Lagged(count)) => Event::Missed { count },
         Err(RecvError::Closed) => std::future::pending().await,
     }
@@ -221,20 +222,21 @@ async fn send(write: &mut OwnedWriteHalf, line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use serde_json::json;
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
     use super::*;
-    use crate::api::live::Live;
     use crate::clock::Clock;
+    use crate::kernel::Kernel;
+    use crate::model::happening;
     use crate::rpc::client::Client;
     use crate::rpc::lock::{Holder, Taken};
     use crate::rpc::reach::{Reach, own, reach};
     use crate::secret::kept::KeptSecrets;
     use crate::store::Store;
+    use crate::supervise::live::Live;
 
     const LIMIT: Duration = Duration::from_secs(10);
 
@@ -250,8 +252,8 @@ mod tests {
         let Taken::Ours(mut lock) = DataLock::try_take(folder.path()).unwrap() else { panic!("nobody holds it") };
         let server = Server::bind(&mut lock, folder.path(), None).unwrap();
         let store = Store::open(folder.path(), 1).unwrap();
-        let (_, health) = tokio::sync::watch::channel(BTreeMap::new());
-        let api = Api::new(store, Arc::new(KeptSecrets::in_memory()), Clock::system(), Some(Live::new(health)));
+        let kernel = Kernel::new(store, Clock::system());
+        let api = Api::new(kernel, Arc::new(KeptSecrets::in_memory()), Some(Live::default()));
         Running { folder, lock, api, server }
     }
 
@@ -301,23 +303,24 @@ mod tests {
             for method in ["subscribe", "watch"] {
                 client.call(method, json!({})).await.unwrap();
             }
-            let live = running.api.live().unwrap();
-            live.changed(&[Topic::Status, Topic::History, Topic::Status]);
+            let kernel = running.api.running().unwrap();
+            kernel.changed(&[Topic::Status, Topic::History, Topic::Status]);
             let event = client.event(LIMIT).await.unwrap();
             assert_eq!(event, Some(Event::Changed { topics: vec!["status".to_owned(), "history".to_owned()] }));
-            let row = WatchRow {
-                event: "ring".to_owned(),
-                message_key: "k".to_owned(),
-                subject: None,
+            let happening = Happening {
+                event: happening::Event::Ring,
+                message_key: Some("k".into()),
+                subject: "s".to_owned(),
                 reason: "r".to_owned(),
-                at: "t".to_owned(),
+                at: 0,
             };
-            live.happened.send(row.clone()).unwrap();
+            kernel.happened(happening.clone());
             let event = client.event(LIMIT).await.unwrap();
-            assert_eq!(event, Some(Event::Watch { row: serde_json::to_value(row).unwrap() }));
+            let row = serde_json::to_value(WatchRow::from(happening)).unwrap();
+            assert_eq!(event, Some(Event::Watch { row }));
             assert_eq!(client.event(Duration::from_millis(1)).await.unwrap(), None, "and nothing else");
             // Between events, a call is still answered.
-            live.changed(&[Topic::Rules]);
+            kernel.changed(&[Topic::Rules]);
             assert!(client.call("settings.list", json!({})).await.is_ok());
         })
         .await;

@@ -1,1 +1,3 @@
-//! supervise.
+//! Supervise: keeps everything running that should run, as configured now.
+
+pub mod live;
