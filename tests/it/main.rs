@@ -11,4 +11,5 @@
 use ringonce_tests::support;
 
 mod harness;
+mod imap;
 mod tidy;
