@@ -11,4 +11,6 @@
 use ringonce_tests::support;
 
 mod harness;
+mod imap;
+mod intake;
 mod tidy;

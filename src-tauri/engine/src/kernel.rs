@@ -1,7 +1,7 @@
 //! What intake, outbox and the pages share while a data folder is open: the store, the clock, and what is kept in
 //! memory of the configuration.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,6 +45,7 @@ pub struct Parts {
     pub sweep: Notify,
     /// Settles that could not be written yet; no lane claims meanwhile.
     pub unsettled: AtomicUsize,
+    editions: Mutex<HashMap<String, u64>>,
     in_hand: Mutex<HashSet<LeaseToken>>,
     generation: AtomicU64,
     configured: Mutex<Option<(u64, Arc<Configured>)>>,
@@ -84,7 +85,8 @@ impl Kernel {
             reconfigured: Notify::new(),
             sweep: Notify::new(),
             unsettled: AtomicUsize::new(0),
-            in_hand: Mutex::new(HashSet::new()),
+            editions: Mutex::default(),
+            in_hand: Mutex::default(),
             generation: AtomicU64::new(1),
             configured: Mutex::new(None),
         }))
@@ -166,6 +168,18 @@ impl Kernel {
     /// its commit failed.
     pub fn reconfigure(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often a secret of a mailbox, destination or source was replaced in this run.
+    #[must_use]
+    pub fn edition_of(&self, id: &str) -> u64 {
+        lock(&self.editions).get(id).copied().unwrap_or(0)
+    }
+
+    /// A secret of it was replaced: what uses it is made anew.
+    pub fn secret_replaced(&self, id: &str) {
+        *lock(&self.editions).entry(id.to_owned()).or_insert(0) += 1;
+        self.reconfigured.notify_one();
     }
 
     /// Remembers that a call by this token is in hand; until the guard is dropped nobody rescues it.

@@ -5,6 +5,7 @@ pub mod channel;
 pub mod clock;
 pub mod crash;
 pub mod decide;
+pub mod engine;
 pub mod identity;
 pub mod intake;
 pub mod kernel;

@@ -75,7 +75,7 @@ pub const IMAP_RECONNECT_WAIT_MIN: Duration = Duration::from_secs(2);
 /// See [`IMAP_RECONNECT_WAIT_MIN`].
 pub const IMAP_RECONNECT_WAIT_MAX: Duration = Duration::from_secs(80);
 /// Sign-ins that may follow each other at once.
-pub const IMAP_LOGINS_BURST: u32 = 2;
+pub const IMAP_LOGINS_BURST: u32 = 4;
 /// After that, one sign-in in this time.
 pub const IMAP_LOGIN_EVERY: Duration = Duration::from_secs(60);
 /// LOGOUT may take this long.

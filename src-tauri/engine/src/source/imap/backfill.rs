@@ -3,13 +3,14 @@
 use crate::limits;
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
 use crate::model::sighting::{Intent, Sighting};
-use crate::source::imap::catch_up::{Reader, Trouble, Watched, remember_newest};
-use crate::source::imap::conn::{ImapConn, Line};
+use crate::source::imap::catch_up::remember_newest;
 use crate::source::imap::desk::Desk;
-use crate::source::imap::fetch::{Catch, Mail, Part, Taken};
 use crate::source::imap::first_sight::rings_from;
-use crate::source::imap::folder;
-use crate::source::imap::reply::ImapError;
+use crate::source::imap::session::conn::{ImapConn, Line};
+use crate::source::imap::session::fetch::{Catch, Mail, Part, Taken};
+use crate::source::imap::session::folder;
+use crate::source::imap::session::reply::ImapError;
+use crate::source::imap::watched::{Reader, Trouble, Watched};
 
 /// A Date further from the time of receipt than this is not believed, ms (identity.md).
 const CREDIBLE_DATE_MS: i64 = 48 * 3_600_000;

@@ -1,12 +1,18 @@
 //! The test of a mailbox before it is watched: signs in, opens each folder, and fixes where the watching will begin.
 
-use secrecy::SecretString;
+use std::time::Duration;
 
+use secrecy::SecretString;
+use tokio::time::sleep;
+
+use crate::limits;
 use crate::model::error::{Fault, FaultCode};
-use crate::model::mailbox::{FolderCursor, Mailbox, SpecialUse};
-use crate::source::imap::failure::Failure;
-use crate::source::imap::reply::ImapError;
-use crate::source::imap::{first_sight, folder, utf7, watch};
+use crate::model::mailbox::{FolderCursor, ImapServer, Mailbox, SpecialUse};
+use crate::net::stream::Stream;
+use crate::source::imap::first_sight;
+use crate::source::imap::session::failure::{Failure, Next};
+use crate::source::imap::session::reply::ImapError;
+use crate::source::imap::session::{folder, login, utf7};
 
 /// What the server told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +50,7 @@ pub async fn check(mailbox: &Mailbox, password: &SecretString, now: i64) -> Resu
             "give --host and --port",
         ));
     };
-    let mut session = watch::open_patiently(server, password).await.map_err(|failure| failure.fault)?;
+    let mut session = open_patiently(server, password).await.map_err(|failure| failure.fault)?;
     let broken = |error: ImapError| Failure::line(&server.host, &error).fault;
     let special_use_known = session.can("SPECIAL-USE");
     let uses = folder::lenient(folder::list(&mut session.conn, special_use_known).await).map_err(broken)?;
@@ -62,8 +68,20 @@ pub async fn check(mailbox: &Mailbox, password: &SecretString, now: i64) -> Resu
     let mut offered: Vec<String> = uses.keys().map(|wire| utf7::decode(wire)).collect();
     offered.sort_unstable();
     let capabilities = session.capabilities.clone();
-    watch::close(session).await;
+    session.conn.logout(limits::IMAP_LOGOUT_WAIT).await;
     Ok(CheckReport { capabilities, folders, offered })
+}
+
+/// Signs in within the limits of [`login::open`], and once more where the password was refused: some servers know a new
+/// user only after a second.
+async fn open_patiently(server: &ImapServer, password: &SecretString) -> Result<login::Session<Stream>, Failure> {
+    match login::open(server, password).await {
+        Err(Failure { next: Next::Refused { .. }, .. }) => {
+            sleep(Duration::from_millis(1500)).await;
+            login::open(server, password).await
+        }
+        opened => opened,
+    }
 }
 
 /// The wire name of what the owner gave.

@@ -3,8 +3,8 @@
 use crate::limits;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
-use crate::source::imap::folder::Numbers;
-use crate::source::imap::utf7;
+use crate::source::imap::session::folder::Numbers;
+use crate::source::imap::session::utf7;
 
 /// A mail unknown in a renumbered folder rings if it came at most this long before the newest one known.
 const REBUILD_OVERLAP_MS: i64 = 3_600_000;

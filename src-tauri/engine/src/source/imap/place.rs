@@ -1,10 +1,10 @@
 //! The place where a mail was seen, and the sighting that tells of it.
 
+use crate::identity::keys::imap_delivery;
 use crate::model::ids::{AccountId, DeliveryKey, MailboxId};
 use crate::model::mailbox::{FolderCursor, SpecialUse};
-use crate::model::message::MailFacts;
 use crate::model::sighting::{CursorMove, Intent, Sighting};
-use crate::source::imap::fetch::Mail;
+use crate::source::imap::session::fetch::Mail;
 
 /// One folder of one mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,7 @@ pub(super) struct Place {
 impl Place {
     /// Names the delivery of a mail here.
     pub(super) fn delivery_key(&self, uid_validity: u32, uid: u32) -> DeliveryKey {
-        use sha2::Digest as _;
-        let text = format!("imap:{}:{}:{uid_validity}:{uid}", self.account_id, self.folder);
-        let digest = sha2::Sha256::digest(text.as_bytes());
-        DeliveryKey(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        imap_delivery(&self.account_id, &self.folder, uid_validity, uid)
     }
 
     /// A mail seen here.
@@ -37,7 +34,7 @@ impl Place {
             source: "imap".to_owned(),
             locator: format!("{};UIDVALIDITY={uid_validity};UID={uid}", self.folder),
             provider_ids: mail.provider_ids,
-            facts: mail.facts.unwrap_or_else(MailFacts::default),
+            facts: mail.facts.unwrap_or_default(),
             received_at: mail.received_at,
             folder: Some(self.folder.clone()),
             special_use: self.special_use,

@@ -6,23 +6,22 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{ImapServer, Mailbox, SpecialUse};
-use crate::source::imap::backfill;
-use crate::source::imap::catch_up::{Reader, Trouble, Watched, check, wake};
-use crate::source::imap::conn::Line;
 use crate::source::imap::desk::Desk;
-use crate::source::imap::failure::{Failure, Next};
-use crate::source::imap::folder;
-use crate::source::imap::idle::{Why, done, idle};
-use crate::source::imap::login;
 use crate::source::imap::pace::{Backoff, LoginBudget};
 use crate::source::imap::place::Place;
-use crate::source::imap::reply::ImapError;
+use crate::source::imap::session::conn::Line;
+use crate::source::imap::session::failure::{Failure, Next};
+use crate::source::imap::session::folder;
+use crate::source::imap::session::idle::{Why, done, idle};
+use crate::source::imap::session::login;
+use crate::source::imap::session::reply::ImapError;
+use crate::source::imap::watched::{Reader, Watched};
 use crate::source::{Context, Exit, HealthState, Method, Source};
 
 /// So often the server refuses the credentials in a row before only the owner can help: where it says just that, and
@@ -33,8 +32,6 @@ const REFUSALS_MAX: u32 = 4;
 const MISSED_MAX: u32 = 2;
 /// The safety poll comes this much early, so that two checks are never further apart than the setting says.
 const POLL_SHARE: std::ops::Range<f64> = 0.85..0.95;
-/// A mail that was told of and cannot be fetched yet is asked for again after these.
-const NOT_YET: [Duration; 3] = [Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
 
 /// Settings of the reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,14 +83,14 @@ impl From<Failure> for Over {
     }
 }
 
-struct Watch {
+pub(super) struct Watch {
     server: ImapServer,
     password: SecretString,
     settings: ImapSettings,
-    desk: Desk,
-    folders: Vec<Watched>,
+    pub(super) desk: Desk,
+    pub(super) folders: Vec<Watched>,
     poke: Arc<Notify>,
-    stop: CancellationToken,
+    pub(super) stop: CancellationToken,
     budget: LoginBudget,
     backoff: Backoff,
     refusals: u32,
@@ -156,14 +153,11 @@ impl Watch {
     }
 
     /// Waits before the next try; `true`: the source is asked to end. A poke cuts it short unless `whole`.
-    async fn pause(&self, wait: Duration, whole: bool) -> bool {
-        let until = Instant::now() + wait;
-        loop {
-            tokio::select! {
-                () = self.stop.cancelled() => return true,
-                () = sleep_until(until) => return false,
-                () = self.poke.notified(), if !whole => return false,
-            }
+    pub(super) async fn pause(&self, wait: Duration, whole: bool) -> bool {
+        tokio::select! {
+            () = self.stop.cancelled() => true,
+            () = sleep(wait) => false,
+            () = self.poke.notified(), if !whole => false,
         }
     }
 
@@ -271,133 +265,6 @@ impl Watch {
         }
     }
 
-    /// Looks into the open folder until what the server told of has come; `false`: look around again.
-    async fn look<S: Line>(
-        &mut self,
-        reader: &mut Reader<S>,
-        mut idle: Option<crate::source::imap::conn::Tag>,
-    ) -> Result<bool, ImapError> {
-        let Some(at) = self.open_folder() else { return Ok(false) };
-        let mut not_yet = NOT_YET.iter();
-        loop {
-            let Some(watched) = self.folders.get_mut(at) else { return Ok(false) };
-            let woken = match wake(reader, &self.desk, watched, idle.take()).await {
-                Ok(woken) => woken,
-                Err(trouble) => return self.park(at, trouble).map(|()| false),
-            };
-            if woken.unsettled {
-                let Some(watched) = self.folders.get_mut(at) else { return Ok(false) };
-                match check(reader, &self.desk, watched, false).await {
-                    Ok(0) if woken.mails == 0 => {
-                        let Some(wait) = not_yet.next() else { break };
-                        if self.pause(*wait, true).await {
-                            break;
-                        }
-                        continue;
-                    }
-                    Ok(_) => {}
-                    Err(trouble) => return self.park(at, trouble).map(|()| false),
-                }
-            }
-            if !reader.conn().grown() {
-                break;
-            }
-        }
-        self.publish(reader);
-        Ok(true)
-    }
-
-    /// The folder that is open between rounds: the first that can be opened.
-    fn open_folder(&self) -> Option<usize> {
-        self.folders.iter().position(|watched| watched.parked.is_none())
-    }
-
-    /// Checks every folder, and ends in the one that is watched.
-    async fn round<S: Line>(&mut self, reader: &mut Reader<S>) -> Result<u32, ImapError> {
-        let mut found = 0;
-        // New mail of the first folder is what most owners wait for; it is looked at before and after the others.
-        if self.folders.len() > 1 {
-            found += self.check(reader, 0).await?;
-        }
-        for at in 1..self.folders.len() {
-            if self.stop.is_cancelled() {
-                return Ok(found);
-            }
-            if self.has_changed(reader, at).await? {
-                self.check(reader, at).await?;
-            }
-        }
-        let mut at = 0;
-        while at < self.folders.len() {
-            found += self.check(reader, at).await?;
-            if self.open_folder() == Some(at) {
-                break;
-            }
-            at += 1;
-        }
-        self.publish(reader);
-        Ok(found)
-    }
-
-    async fn check<S: Line>(&mut self, reader: &mut Reader<S>, at: usize) -> Result<u32, ImapError> {
-        let Some(watched) = self.folders.get_mut(at) else { return Ok(0) };
-        match check(reader, &self.desk, watched, true).await {
-            Ok(found) => {
-                watched.parked = None;
-                Ok(found)
-            }
-            Err(trouble) => self.park(at, trouble).map(|()| 0),
-        }
-    }
-
-    fn park(&mut self, at: usize, trouble: Trouble) -> Result<(), ImapError> {
-        match trouble {
-            Trouble::Line(error) => Err(error),
-            Trouble::Folder(fault) => {
-                if let Some(watched) = self.folders.get_mut(at) {
-                    tracing::warn!(folder = watched.wire(), %fault, "A folder cannot be watched now");
-                    watched.parked = Some(fault);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether the numbers of a folder that is not open moved; where the server does not tell, it has to be opened.
-    async fn has_changed<S: Line>(&mut self, reader: &mut Reader<S>, at: usize) -> Result<bool, ImapError> {
-        let Some(watched) = self.folders.get(at) else { return Ok(false) };
-        let Some(cursor) = watched.cursor.as_ref().filter(|_| watched.parked.is_none()) else { return Ok(true) };
-        let told = folder::lenient(folder::status(reader.conn(), watched.wire()).await)?;
-        Ok(told.is_none_or(|numbers| {
-            numbers.uid_next != Some(cursor.next_uid) || numbers.uid_validity != Some(cursor.uid_validity)
-        }))
-    }
-
-    /// Looks through old mail, page by page; new mail goes first.
-    async fn background<S: Line>(&mut self, reader: &mut Reader<S>, due: Instant) -> Result<(), ImapError> {
-        while !self.stop.is_cancelled() && Instant::now() < due {
-            let Some(at) = self.folders.iter().position(Watched::has_backfill) else { return Ok(()) };
-            let away = self.open_folder() != Some(at);
-            if away {
-                self.check(reader, at).await?;
-            }
-            let Some(watched) = self.folders.get_mut(at) else { return Ok(()) };
-            if watched.parked.is_none() {
-                match backfill::step(reader, &self.desk, watched).await {
-                    Ok(()) => {}
-                    Err(trouble) => self.park(at, trouble)?,
-                }
-            }
-            if away {
-                let home = self.open_folder().unwrap_or_default();
-                self.check(reader, home).await?;
-            } else if reader.conn().grown() {
-                self.look(reader, None).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// What the folders are for. INBOX is for nothing special, so a mailbox of INBOX alone need not ask.
     async fn learn_uses<S: Line>(&mut self, reader: &mut Reader<S>) -> Result<(), ImapError> {
         if self.folders.iter().all(|watched| watched.wire().eq_ignore_ascii_case("INBOX")) {
@@ -434,7 +301,7 @@ impl Watch {
     }
 
     /// A check was finished: that, and nothing less, is proof of life.
-    fn publish<S: Line>(&mut self, reader: &Reader<S>) {
+    pub(super) fn publish<S: Line>(&mut self, reader: &Reader<S>) {
         self.backoff.reset();
         let fault = self.folders.iter().find_map(|watched| watched.parked.clone());
         if self.open_folder().is_none() {
@@ -447,24 +314,4 @@ impl Watch {
         let method = if self.may_idle(reader) { Method::Idle } else { Method::Poll };
         self.desk.checked(method, fault);
     }
-}
-
-/// Signs in within the limits of [`login::open`], and once more where the password was refused: some servers know a new
-/// user only after a second.
-pub(super) async fn open_patiently(
-    server: &ImapServer,
-    password: &SecretString,
-) -> Result<login::Session<crate::net::stream::Stream>, Failure> {
-    match login::open(server, password).await {
-        Err(Failure { next: Next::Refused { .. }, .. }) => {
-            sleep(Duration::from_millis(1500)).await;
-            login::open(server, password).await
-        }
-        opened => opened,
-    }
-}
-
-/// Ends a session that was opened for a look.
-pub(super) async fn close(session: login::Session<crate::net::stream::Stream>) {
-    let _ = timeout(limits::IMAP_LOGOUT_WAIT, session.conn.logout(limits::IMAP_LOGOUT_WAIT)).await;
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::limits;
+use crate::mail::{self, Completeness};
 use crate::model::message::MailFacts;
 use crate::model::sighting::ProviderId;
-use crate::source::imap::conn::{ImapConn, Line};
-use crate::source::imap::folder::existing;
-use crate::source::imap::reply::{FetchData, ImapError, Reply};
-use crate::source::imap::text;
+use crate::source::imap::session::conn::{ImapConn, Line};
+use crate::source::imap::session::folder::existing;
+use crate::source::imap::session::reply::{FetchData, ImapError, Reply};
 
 /// A single mail that did not come is asked for once more after this.
 const SECOND_TRY_AFTER: Duration = Duration::from_millis(300);
@@ -20,16 +20,16 @@ const ENVELOPE_BYTES_MAX: u64 = 8 * 1024;
 
 /// What is asked of each mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// How much of its text.
-    pub(super) part: Part,
+    pub(crate) part: Part,
     /// Which of the provider's ids.
-    pub(super) ids: Ids,
+    pub(crate) ids: Ids,
 }
 
 /// How much of a mail's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Its first octets, as identity wants them.
     Prefix,
     /// Its header.
@@ -38,52 +38,52 @@ pub(super) enum Part {
 
 /// The provider's ids that the server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     /// X-GM-MSGID.
-    pub(super) gmail: bool,
+    pub(crate) gmail: bool,
     /// EMAILID (RFC 8474).
-    pub(super) emailid: bool,
+    pub(crate) emailid: bool,
     /// Dovecot's X-GUID.
-    pub(super) guid: bool,
+    pub(crate) guid: bool,
 }
 
 /// What was read of one mail. Its text is gone already.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Mail {
+pub(crate) struct Mail {
     /// INTERNALDATE, ms UTC.
-    pub(super) received_at: Option<i64>,
+    pub(crate) received_at: Option<i64>,
     /// The provider's ids, best first.
-    pub(super) provider_ids: Vec<ProviderId>,
+    pub(crate) provider_ids: Vec<ProviderId>,
     /// What its text tells; `None`: no text came.
-    pub(super) facts: Option<MailFacts>,
+    pub(crate) facts: Option<MailFacts>,
 }
 
 /// The mails of a range, as they come in.
 #[derive(Debug, Default)]
-pub(super) struct Catch {
+pub(crate) struct Catch {
     /// Lowest UID asked for.
-    pub(super) from: u32,
+    pub(crate) from: u32,
     /// Highest UID asked for.
-    pub(super) to: u32,
+    pub(crate) to: u32,
     mails: BTreeMap<u32, Mail>,
 }
 
 /// A range that was read to its end.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     /// The mails, by UID.
-    pub(super) mails: BTreeMap<u32, Mail>,
+    pub(crate) mails: BTreeMap<u32, Mail>,
     /// UIDs that exist and cannot be read.
-    pub(super) unreadable: Vec<u32>,
+    pub(crate) unreadable: Vec<u32>,
 }
 
 /// The session broke while mails were read.
 #[derive(Debug)]
-pub(super) struct Interrupted {
+pub(crate) struct Interrupted {
     /// How.
-    pub(super) error: ImapError,
+    pub(crate) error: ImapError,
     /// No mail from this UID on came whole: one of them may be why.
-    pub(super) suspect: u32,
+    pub(crate) suspect: u32,
 }
 
 impl Ask {
@@ -108,19 +108,19 @@ fn budget(mails: u32) -> u64 {
 
 impl Catch {
     /// Nothing yet of a range.
-    pub(super) fn new(from: u32, to: u32) -> Self {
+    pub(crate) fn new(from: u32, to: u32) -> Self {
         Self { from, to, mails: BTreeMap::new() }
     }
 
     /// The command that asks for the range, and what its answer may measure.
-    pub(super) fn command(&self, ask: Ask) -> (String, u64) {
+    pub(crate) fn command(&self, ask: Ask) -> (String, u64) {
         let mails = self.to.saturating_sub(self.from).saturating_add(1).min(limits::IMAP_PAGE_UIDS);
         (ask.command(self.from, self.to), budget(mails))
     }
 
     /// Takes what one response tells. Two responses for one UID are one mail; what lies outside the range, as `n:*`
     /// may bring (RFC 3501 section 6.4.8), or has no UID, is left out.
-    pub(super) fn add(&mut self, reply: Reply) {
+    pub(crate) fn add(&mut self, reply: Reply) {
         let Reply::Fetch(data) = reply else { return };
         let Some(uid) = data.uid.filter(|uid| (self.from..=self.to).contains(uid)) else { return };
         if data == (FetchData { uid: data.uid, ..FetchData::default() }) {
@@ -135,8 +135,8 @@ impl Catch {
         }
         if mail.facts.is_none() {
             mail.facts = match (data.prefix, data.header) {
-                (Some(prefix), _) => Some(text::whole(&prefix)),
-                (None, Some(header)) => Some(text::header(&header)),
+                (Some(prefix), _) => Some(mail::read(&prefix, Completeness::Mail)),
+                (None, Some(header)) => Some(mail::read(&header, Completeness::Header)),
                 (None, None) => None,
             };
         }
@@ -147,22 +147,22 @@ impl Catch {
     }
 
     /// No mail came.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.mails.is_empty()
     }
 
     /// How many mails came whole.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.mails.values().filter(|mail| mail.facts.is_some()).count()).unwrap_or(u32::MAX)
     }
 
     /// Highest UID of which anything came.
-    pub(super) fn highest(&self) -> Option<u32> {
+    pub(crate) fn highest(&self) -> Option<u32> {
         self.mails.last_key_value().map(|(uid, _)| *uid)
     }
 
     /// The first UID that did not come whole.
-    pub(super) fn first_gap(&self) -> u32 {
+    pub(crate) fn first_gap(&self) -> u32 {
         let mut gap = self.from;
         while self.has(gap) {
             gap = gap.saturating_add(1);
@@ -174,7 +174,7 @@ impl Catch {
     }
 
     /// Takes the mails below a UID out.
-    pub(super) fn split_below(&mut self, uid: u32) -> BTreeMap<u32, Mail> {
+    pub(crate) fn split_below(&mut self, uid: u32) -> BTreeMap<u32, Mail> {
         let above = self.mails.split_off(&uid);
         self.from = uid;
         std::mem::replace(&mut self.mails, above)
@@ -187,7 +187,7 @@ impl Catch {
 }
 
 /// Reads a range, and whatever of it did not come at once. `listed`: the UIDs there are, where known.
-pub(super) async fn take<S: Line>(
+pub(crate) async fn take<S: Line>(
     conn: &mut ImapConn<S>,
     ask: &mut Ask,
     mut catch: Catch,
@@ -213,7 +213,7 @@ async fn fetch<S: Line>(conn: &mut ImapConn<S>, ask: Ask, catch: &mut Catch) -> 
 }
 
 /// Finds out about each UID of the range that did not come: it is gone, or it is asked for alone, or it cannot be read.
-pub(super) async fn settle<S: Line>(
+pub(crate) async fn settle<S: Line>(
     conn: &mut ImapConn<S>,
     ask: Ask,
     mut catch: Catch,
@@ -293,7 +293,7 @@ fn runs(listed: &[u32], catch: &Catch) -> Vec<Vec<u32>> {
 }
 
 /// Whether the server knows X-GUID, which stands in no CAPABILITY: asked of the first mail (imap.md P14).
-pub(super) async fn has_guid<S: Line>(conn: &mut ImapConn<S>) -> Result<bool, ImapError> {
+pub(crate) async fn has_guid<S: Line>(conn: &mut ImapConn<S>) -> Result<bool, ImapError> {
     let mut found = false;
     let asked = conn
         .run("FETCH 1 (X-GUID)", limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {

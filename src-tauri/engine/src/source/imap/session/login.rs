@@ -11,24 +11,24 @@ use crate::net::error::NetError;
 use crate::net::guard::Violation;
 use crate::net::stream::Stream;
 use crate::net::{tcp, tls};
-use crate::source::imap::conn::{ImapConn, Line};
-use crate::source::imap::failure::Failure;
-use crate::source::imap::folder::{lenient, quoted};
-use crate::source::imap::quirks::{self, Effect};
-use crate::source::imap::reply::{ImapError, Reply, Words};
+use crate::source::imap::session::conn::{ImapConn, Line};
+use crate::source::imap::session::failure::Failure;
+use crate::source::imap::session::folder::{lenient, quoted};
+use crate::source::imap::session::quirks::{self, Effect};
+use crate::source::imap::session::reply::{ImapError, Reply, Words};
 
 /// A session that is signed in.
 #[derive(Debug)]
-pub(super) struct Session<S: Line> {
+pub(crate) struct Session<S: Line> {
     /// Its connection.
-    pub(super) conn: ImapConn<S>,
+    pub(crate) conn: ImapConn<S>,
     /// What the server can do, upper case.
-    pub(super) capabilities: Vec<String>,
+    pub(crate) capabilities: Vec<String>,
 }
 
 impl<S: Line> Session<S> {
     /// Whether the server can do this.
-    pub(super) fn can(&self, capability: &str) -> bool {
+    pub(crate) fn can(&self, capability: &str) -> bool {
         has(&self.capabilities, capability)
     }
 }
@@ -38,14 +38,14 @@ fn has(capabilities: &[String], capability: &str) -> bool {
 }
 
 /// Connects, protects the line as configured, and signs in.
-pub(super) async fn open(server: &ImapServer, password: &SecretString) -> Result<Session<Stream>, Failure> {
+pub(crate) async fn open(server: &ImapServer, password: &SecretString) -> Result<Session<Stream>, Failure> {
     let (conn, greeting) = connect(server).await?;
     sign_in(conn, server, greeting, password).await
 }
 
 /// What the server said first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Greeting {
+pub(crate) struct Greeting {
     preauth: bool,
     words: Words,
     capabilities: Option<Vec<String>>,
@@ -94,7 +94,7 @@ fn trust(server: &ImapServer) -> tls::Trust {
 }
 
 /// Reads the greeting.
-pub(super) async fn greet<S: Line>(conn: &mut ImapConn<S>) -> Result<Greeting, ImapError> {
+pub(crate) async fn greet<S: Line>(conn: &mut ImapConn<S>) -> Result<Greeting, ImapError> {
     match conn.greeting().await? {
         Reply::Note { preauth, words, .. } => Ok(Greeting { preauth, words, capabilities: None }),
         Reply::Capabilities(capabilities) => {
@@ -117,7 +117,7 @@ async fn start_tls<S: Line>(conn: &mut ImapConn<S>, greeting: &Greeting) -> Resu
 }
 
 /// Asks what the server can do; a refusal means "nothing special".
-pub(super) async fn capabilities<S: Line>(conn: &mut ImapConn<S>) -> Result<Vec<String>, ImapError> {
+pub(crate) async fn capabilities<S: Line>(conn: &mut ImapConn<S>) -> Result<Vec<String>, ImapError> {
     let mut found = Vec::new();
     let mut visit = |reply| {
         if let Reply::Capabilities(list) = reply {
@@ -129,7 +129,7 @@ pub(super) async fn capabilities<S: Line>(conn: &mut ImapConn<S>) -> Result<Vec<
 }
 
 /// Signs in, then asks anew what the server can do (iCloud's proxy tells less before).
-pub(super) async fn sign_in<S: Line>(
+pub(crate) async fn sign_in<S: Line>(
     mut conn: ImapConn<S>,
     server: &ImapServer,
     greeting: Greeting,

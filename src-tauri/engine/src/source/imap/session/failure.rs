@@ -7,22 +7,22 @@ use crate::model::mailbox::{ImapServer, Tls};
 use crate::net::error::{NetError, NetErrorKind};
 use crate::net::guard::Violation;
 use crate::source::HealthState;
-use crate::source::imap::reply::{ImapError, Words};
+use crate::source::imap::session::reply::{ImapError, Words};
 
 const CONSEQUENCE: &str = "The mailbox cannot be read";
 
 /// There is no session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     /// For people.
-    pub(super) fault: Fault,
+    pub(crate) fault: Fault,
     /// For the next try.
-    pub(super) next: Next,
+    pub(crate) next: Next,
 }
 
 /// What a failure means for the next try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// Try again after the usual pause.
     Retry,
     /// Try again no sooner than this.
@@ -42,12 +42,12 @@ impl Failure {
     }
 
     /// Only the owner can help.
-    pub(super) fn owner(fault: Fault) -> Self {
+    pub(crate) fn owner(fault: Fault) -> Self {
         Self { fault: Fault { consequence: CONSEQUENCE.to_owned(), ..fault }, next: Next::Owner }
     }
 
     /// An unprotected line to another machine, which the owner has not allowed.
-    pub(super) fn plaintext(server: &ImapServer) -> Self {
+    pub(crate) fn plaintext(server: &ImapServer) -> Self {
         Self::new(
             Next::Owner,
             FaultCode::Invalid,
@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// No connection.
-    pub(super) fn net(server: &ImapServer, error: &NetError) -> Self {
+    pub(crate) fn net(server: &ImapServer, error: &NetError) -> Self {
         let mut fault = error.fault(CONSEQUENCE);
         if error.kind == NetErrorKind::Tls && error.tls.is_none() {
             fault.next_step = match server.tls {
@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// Whoever answered did not greet as an IMAP server does.
-    pub(super) fn greeting(server: &ImapServer, error: &ImapError) -> Self {
+    pub(crate) fn greeting(server: &ImapServer, error: &ImapError) -> Self {
         let at = format!("{}:{}", server.host, server.port);
         let cause = match error {
             ImapError::Guard(Violation::NotUnderstood(said)) => format!("{at} is not an IMAP server; it said {said:?}"),
@@ -97,7 +97,7 @@ impl Failure {
     }
 
     /// STARTTLS was not offered (`None`) or refused.
-    pub(super) fn start_tls(server: &ImapServer, error: Option<&ImapError>) -> Self {
+    pub(crate) fn start_tls(server: &ImapServer, error: Option<&ImapError>) -> Self {
         let cause = match error {
             None => format!("{}:{} does not offer STARTTLS", server.host, server.port),
             Some(error) => format!("{}:{} did not start TLS: {error}", server.host, server.port),
@@ -106,7 +106,7 @@ impl Failure {
     }
 
     /// The server takes no password on this line.
-    pub(super) fn no_way_to_sign_in(server: &ImapServer) -> Self {
+    pub(crate) fn no_way_to_sign_in(server: &ImapServer) -> Self {
         let (cause, next_step) = if server.tls == Tls::None {
             ("takes no password without TLS", "use --tls starttls or --tls implicit")
         } else {
@@ -117,7 +117,7 @@ impl Failure {
 
     /// Signing in failed. Only a plain "no" is about the password: LIMIT, UNAVAILABLE and "not connected" pass by
     /// themselves, even as BAD (mailcore2#1642, php-imap#464).
-    pub(super) fn sign_in(server: &ImapServer, error: &ImapError) -> Self {
+    pub(crate) fn sign_in(server: &ImapServer, error: &ImapError) -> Self {
         let ImapError::No(words) = error else { return Self::line(&server.host, error) };
         if let Some(wait) = words.suggested_wait() {
             return Self::line_after(&server.host, error, Next::After(wait));
@@ -135,7 +135,7 @@ impl Failure {
     }
 
     /// The session broke, or a command every server knows was refused.
-    pub(super) fn line(host: &str, error: &ImapError) -> Self {
+    pub(crate) fn line(host: &str, error: &ImapError) -> Self {
         let next = error.words().and_then(Words::suggested_wait).map_or(Next::Retry, Next::After);
         Self::line_after(host, error, next)
     }
@@ -149,7 +149,7 @@ impl Failure {
     }
 
     /// A folder that cannot be opened.
-    pub(super) fn folder(wire: &str, error: &ImapError) -> Fault {
+    pub(crate) fn folder(wire: &str, error: &ImapError) -> Fault {
         let name = super::utf7::decode(wire);
         let said = error.words().cloned().unwrap_or_default();
         Fault::new(
@@ -161,7 +161,7 @@ impl Failure {
     }
 
     /// The state in one word.
-    pub(super) fn state(&self) -> HealthState {
+    pub(crate) fn state(&self) -> HealthState {
         match (self.next, self.fault.code) {
             (Next::Refused { .. }, _) => HealthState::SignIn,
             (_, FaultCode::Unreachable) => HealthState::Offline,

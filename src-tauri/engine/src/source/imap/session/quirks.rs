@@ -2,22 +2,22 @@
 
 /// A provider's peculiarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Quirk {
+pub(crate) struct Quirk {
     /// Its name in the log.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Where it was seen.
-    pub(super) evidence: &'static str,
+    pub(crate) evidence: &'static str,
     /// Domains of the server's host.
     hosts: &'static [&'static str],
     /// Words in the greeting.
     greeting: &'static [&'static str],
     /// What is done about it.
-    pub(super) effect: Effect,
+    pub(crate) effect: Effect,
 }
 
 /// What is done about a quirk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     /// ID is sent after sign-in and before a folder is opened.
     IdAfterLogin,
     /// SASL-IR is not used though it is offered.
@@ -43,7 +43,7 @@ const QUIRKS: &[Quirk] = &[
 ];
 
 /// Whether an effect applies to a server.
-pub(super) fn applies(effect: Effect, host: &str, greeting: &str) -> bool {
+pub(crate) fn applies(effect: Effect, host: &str, greeting: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let greeting = greeting.to_ascii_lowercase();
     let found = QUIRKS.iter().filter(|quirk| quirk.effect == effect).find(|quirk| {

@@ -14,20 +14,20 @@ use tokio::time::{Instant, timeout};
 
 use crate::limits;
 use crate::net::guard::{Guard, GuardLimits, Violation};
-use crate::source::imap::reply::{Ended, ImapError, Reply, Words};
+use crate::source::imap::session::reply::{Ended, ImapError, Reply, Words};
 
 /// Anything that carries octets both ways.
-pub(super) trait Line: AsyncRead + AsyncWrite + Unpin + Debug + Send {}
+pub(crate) trait Line: AsyncRead + AsyncWrite + Unpin + Debug + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Debug + Send> Line for T {}
 
 /// An open command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tag(String);
+pub(crate) struct Tag(String);
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct ImapConn<S: Line> {
+pub(crate) struct ImapConn<S: Line> {
     client: Client<Guard<S>>,
     commands: u32,
     /// Commands sent whose tagged end has not been read.
@@ -40,7 +40,7 @@ pub(super) struct ImapConn<S: Line> {
 
 impl<S: Line> ImapConn<S> {
     /// Over a connected line; the greeting has not been read.
-    pub(super) fn new(line: S) -> Self {
+    pub(crate) fn new(line: S) -> Self {
         let limits = GuardLimits {
             line_bytes_max: limits::IMAP_LINE_BYTES_MAX,
             literal_bytes_max: limits::IMAP_LITERAL_BYTES_MAX,
@@ -51,51 +51,51 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// The first response. Another protocol's is `NotUnderstood`; after it, odd responses are left out.
-    pub(super) async fn greeting(&mut self) -> Result<Reply, ImapError> {
+    pub(crate) async fn greeting(&mut self) -> Result<Reply, ImapError> {
         let reply = self.next(limits::IMAP_GREETING_WAIT).await;
         self.skip_greeting();
         reply
     }
 
     /// No greeting follows after STARTTLS.
-    pub(super) fn skip_greeting(&mut self) {
+    pub(crate) fn skip_greeting(&mut self) {
         self.client.get_mut().lenient();
     }
 
     /// The line below, for STARTTLS. What the server sent ahead of it is dropped.
-    pub(super) fn into_line(self) -> S {
+    pub(crate) fn into_line(self) -> S {
         self.client.into_inner().into_inner()
     }
 
     /// Mails in the selected folder, as far as told.
-    pub(super) fn exists(&self) -> u32 {
+    pub(crate) fn exists(&self) -> u32 {
         self.exists
     }
 
     /// A folder is about to be selected: the count begins anew.
-    pub(super) fn forget_folder(&mut self) {
+    pub(crate) fn forget_folder(&mut self) {
         self.exists = 0;
         self.expunged = 0;
         self.grown = false;
     }
 
     /// Mails that left the selected folder since this was last asked.
-    pub(super) fn take_expunged(&mut self) -> u32 {
+    pub(crate) fn take_expunged(&mut self) -> u32 {
         std::mem::take(&mut self.expunged)
     }
 
     /// Whether mails came into the folder since this was last asked.
-    pub(super) fn take_grown(&mut self) -> bool {
+    pub(crate) fn take_grown(&mut self) -> bool {
         std::mem::take(&mut self.grown)
     }
 
     /// As [`Self::take_grown`], and it stays so.
-    pub(super) fn grown(&self) -> bool {
+    pub(crate) fn grown(&self) -> bool {
         self.grown
     }
 
     /// Runs one command; untagged responses go to `visit`. `budget` is what its answer may measure in octets.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         &mut self,
         command: &str,
         budget: u64,
@@ -106,12 +106,12 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Runs one command whose answer is small and only counts as done or not.
-    pub(super) async fn run_small(&mut self, command: &str) -> Result<Words, ImapError> {
+    pub(crate) async fn run_small(&mut self, command: &str) -> Result<Words, ImapError> {
         self.run(command, limits::IMAP_ANSWER_BYTES_MAX, &mut |_| {}).await
     }
 
     /// Sends a command, after `ahead` in the same write: what ends the command before (`DONE`).
-    pub(super) async fn send(&mut self, ahead: &str, command: &str, budget: u64) -> Result<Tag, ImapError> {
+    pub(crate) async fn send(&mut self, ahead: &str, command: &str, budget: u64) -> Result<Tag, ImapError> {
         let may = if ahead.is_empty() { 0 } else { 1 };
         if self.open > may {
             return Err(ImapError::Unfinished);
@@ -125,7 +125,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Sends one more line of the open command.
-    pub(super) async fn send_line(&mut self, line: &str) -> Result<(), ImapError> {
+    pub(crate) async fn send_line(&mut self, line: &str) -> Result<(), ImapError> {
         self.write(format!("{line}\r\n").as_bytes()).await
     }
 
@@ -142,7 +142,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Reads until the command's own end.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         &mut self,
         tag: &Tag,
         visit: &mut (dyn FnMut(Reply) + Send),
@@ -151,7 +151,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// As [`Self::finish`], with another limit of silence.
-    pub(super) async fn finish_within(
+    pub(crate) async fn finish_within(
         &mut self,
         tag: &Tag,
         silence: Duration,
@@ -171,7 +171,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Waits until the server wants more of an open command. `Err` with NO or BAD: it refused it, and it is over.
-    pub(super) async fn wait_continue(
+    pub(crate) async fn wait_continue(
         &mut self,
         tag: &Tag,
         silence: Duration,
@@ -190,7 +190,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Whether this reply ends the command: its words, or the reply back.
-    pub(super) fn ended(&mut self, tag: &Tag, reply: Reply) -> Result<Result<Words, Reply>, ImapError> {
+    pub(crate) fn ended(&mut self, tag: &Tag, reply: Reply) -> Result<Result<Words, Reply>, ImapError> {
         match reply {
             Reply::Done { tag: own, ended, words } if own == tag.0 => {
                 self.open = self.open.saturating_sub(1);
@@ -206,7 +206,7 @@ impl<S: Line> ImapConn<S> {
 
     /// The next response. Dropping this future loses nothing. `silence` counts from the last octet, not from the last
     /// response: a slow line is not a dead one.
-    pub(super) async fn next(&mut self, silence: Duration) -> Result<Reply, ImapError> {
+    pub(crate) async fn next(&mut self, silence: Duration) -> Result<Reply, ImapError> {
         loop {
             let before = self.client.get_ref().received();
             let response = match timeout(silence, self.client.read_response()).await {
@@ -244,7 +244,7 @@ impl<S: Line> ImapConn<S> {
     }
 
     /// Says good-bye, within `limit`.
-    pub(super) async fn logout(mut self, limit: Duration) {
+    pub(crate) async fn logout(mut self, limit: Duration) {
         self.leaving = true;
         let _ = timeout(limit, self.run_small("LOGOUT")).await;
     }

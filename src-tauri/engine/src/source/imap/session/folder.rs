@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use crate::limits;
 use crate::model::mailbox::SpecialUse;
-use crate::source::imap::conn::{ImapConn, Line};
-use crate::source::imap::reply::{ImapError, Reply};
+use crate::source::imap::session::conn::{ImapConn, Line};
+use crate::source::imap::session::reply::{ImapError, Reply};
 
 /// The numbers of a folder, as far as the server tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     /// UIDVALIDITY.
-    pub(super) uid_validity: Option<u32>,
+    pub(crate) uid_validity: Option<u32>,
     /// UIDNEXT.
-    pub(super) uid_next: Option<u32>,
+    pub(crate) uid_next: Option<u32>,
     /// Mails in it.
-    pub(super) exists: u32,
+    pub(crate) exists: u32,
 }
 
 /// A folder name as an argument of a command: a quoted string (RFC 3501 section 4.3).
-pub(super) fn quoted(wire: &str) -> String {
+pub(crate) fn quoted(wire: &str) -> String {
     let mut text = String::with_capacity(wire.len() + 2);
     text.push('"');
     for c in wire.chars().filter(|c| !matches!(c, '\r' | '\n' | '\0')) {
@@ -34,7 +34,7 @@ pub(super) fn quoted(wire: &str) -> String {
 
 /// Opens a folder read-only. What EXAMINE does not tell is asked for: by STATUS, then by the last mail's UID
 /// (163.com sends no UIDNEXT and an empty STATUS).
-pub(super) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Numbers, ImapError> {
+pub(crate) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Numbers, ImapError> {
     let mut numbers = Numbers::default();
     conn.forget_folder();
     conn.run(&format!("EXAMINE {}", quoted(wire)), limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
@@ -59,7 +59,7 @@ pub(super) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resu
 }
 
 /// The numbers of a folder that is not open.
-pub(super) async fn status<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Numbers, ImapError> {
+pub(crate) async fn status<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Numbers, ImapError> {
     let mut numbers = Numbers::default();
     let command = format!("STATUS {} (UIDNEXT UIDVALIDITY)", quoted(wire));
     conn.run(&command, limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
@@ -84,7 +84,7 @@ async fn last_uid<S: Line>(conn: &mut ImapConn<S>) -> Result<Option<u32>, ImapEr
 }
 
 /// Which UIDs of a range there are, ascending. No answer at all means none (iCloud).
-pub(super) async fn existing<S: Line>(conn: &mut ImapConn<S>, from: u32, to: u32) -> Result<Vec<u32>, ImapError> {
+pub(crate) async fn existing<S: Line>(conn: &mut ImapConn<S>, from: u32, to: u32) -> Result<Vec<u32>, ImapError> {
     let mut found = Vec::new();
     conn.run(&format!("UID SEARCH UID {from}:{to}"), limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
         if let Reply::Search(uids) = reply {
@@ -98,7 +98,7 @@ pub(super) async fn existing<S: Line>(conn: &mut ImapConn<S>, from: u32, to: u32
 }
 
 /// Every folder with what it is for. Servers with SPECIAL-USE tell it only where asked (RFC 6154 section 2).
-pub(super) async fn list<S: Line>(
+pub(crate) async fn list<S: Line>(
     conn: &mut ImapConn<S>,
     special_use_known: bool,
 ) -> Result<HashMap<String, SpecialUse>, ImapError> {
@@ -119,7 +119,7 @@ pub(super) async fn list<S: Line>(
 }
 
 /// A refusal counts as "not told"; a broken line does not.
-pub(super) fn lenient<T>(result: Result<T, ImapError>) -> Result<Option<T>, ImapError> {
+pub(crate) fn lenient<T>(result: Result<T, ImapError>) -> Result<Option<T>, ImapError> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.session_lives() => Ok(None),

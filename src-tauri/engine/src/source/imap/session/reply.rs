@@ -19,7 +19,7 @@ const SUGGESTED_WAIT_MAX: Duration = Duration::from_secs(300);
 
 /// One response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// The end of a command.
     Done { tag: String, ended: Ended, words: Words },
     /// It waits for more of the command, or IDLE has begun.
@@ -50,7 +50,7 @@ pub(super) enum Reply {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// It was done.
     Ok,
     /// It was refused.
@@ -70,22 +70,22 @@ pub(crate) struct Words {
 
 /// What one FETCH response says of a mail. Everything may be missing (imap.md P14).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct FetchData {
+pub(crate) struct FetchData {
     /// Its UID.
-    pub(super) uid: Option<u32>,
+    pub(crate) uid: Option<u32>,
     /// INTERNALDATE as sent.
-    pub(super) internal_date: Option<String>,
+    pub(crate) internal_date: Option<String>,
     /// The provider's ids.
-    pub(super) provider_ids: Vec<ProviderId>,
+    pub(crate) provider_ids: Vec<ProviderId>,
     /// Its first octets.
-    pub(super) prefix: Option<Vec<u8>>,
+    pub(crate) prefix: Option<Vec<u8>>,
     /// Its header.
-    pub(super) header: Option<Vec<u8>>,
+    pub(crate) header: Option<Vec<u8>>,
 }
 
 /// Why a command brought nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ImapError {
+pub(crate) enum ImapError {
     /// Refused; the session lives.
     #[error("the server refused: {0}")]
     No(Words),
@@ -114,12 +114,12 @@ pub(super) enum ImapError {
 
 impl ImapError {
     /// The session can still be used.
-    pub(super) fn session_lives(&self) -> bool {
+    pub(crate) fn session_lives(&self) -> bool {
         matches!(self, Self::No(_) | Self::Bad(_))
     }
 
     /// The server's own words, where it said any.
-    pub(super) fn words(&self) -> Option<&Words> {
+    pub(crate) fn words(&self) -> Option<&Words> {
         match self {
             Self::No(words) | Self::Bad(words) | Self::Bye(words) => Some(words),
             _ => None,
@@ -145,7 +145,7 @@ impl Words {
     }
 
     /// How long the server asks to wait (Microsoft 365 writes "Suggested Backoff Time: 92415 milliseconds").
-    pub(super) fn suggested_wait(&self) -> Option<Duration> {
+    pub(crate) fn suggested_wait(&self) -> Option<Duration> {
         let rest = self.text.split_once("Backoff Time: ")?.1;
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         let wait = Duration::from_millis(digits.parse().ok()?);
@@ -165,13 +165,13 @@ impl std::fmt::Display for Words {
 }
 
 /// A text of the server without control characters, cut to what is shown.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.trim().chars().filter(|c| !c.is_control()).take(WORDS_CHARS_MAX).collect()
 }
 
 impl Reply {
     /// From what the parser found; `raw` begins with the octets it was found in.
-    pub(super) fn of(response: &Response<'_>, raw: &[u8]) -> Self {
+    pub(crate) fn of(response: &Response<'_>, raw: &[u8]) -> Self {
         match response {
             Response::Done { tag, status, outcome } => {
                 let ended = match status {

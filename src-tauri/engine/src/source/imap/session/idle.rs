@@ -5,12 +5,12 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
-use crate::source::imap::conn::{ImapConn, Line, Tag};
-use crate::source::imap::reply::ImapError;
+use crate::source::imap::session::conn::{ImapConn, Line, Tag};
+use crate::source::imap::session::reply::ImapError;
 
 /// Why the waiting is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(crate) enum Why {
     /// The server told of mail.
     Mail,
     /// The server said nothing for too long, or IDLE has to be asked anew.
@@ -24,7 +24,7 @@ pub(super) enum Why {
 }
 
 /// Waits. The tag is given where IDLE still stands and DONE has to be sent; NO or BAD mean that IDLE was refused.
-pub(super) async fn idle<S: Line>(
+pub(crate) async fn idle<S: Line>(
     conn: &mut ImapConn<S>,
     due: Instant,
     poke: &Notify,
@@ -58,7 +58,7 @@ pub(super) async fn idle<S: Line>(
 }
 
 /// Ends a standing IDLE and nothing else.
-pub(super) async fn done<S: Line>(conn: &mut ImapConn<S>, tag: Tag) -> Result<(), ImapError> {
+pub(crate) async fn done<S: Line>(conn: &mut ImapConn<S>, tag: Tag) -> Result<(), ImapError> {
     conn.send_line("DONE").await?;
     match conn.finish_within(&tag, limits::IMAP_DONE_WAIT, &mut |_| {}).await {
         Err(error) if !error.session_lives() => Err(error),
