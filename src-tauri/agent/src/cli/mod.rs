@@ -10,13 +10,16 @@ mod duplicates;
 mod explain;
 pub(crate) mod failure;
 mod history;
+mod ingest;
 mod list;
 mod mailbox;
 mod notification;
 mod out;
 mod route;
+mod rule;
 mod session;
 mod settings;
+mod source;
 mod status;
 mod table;
 mod time;
@@ -64,9 +67,15 @@ enum Command {
     /// Destinations to tell by: phones, chats, programs.
     #[command(subcommand)]
     Destination(destination::Destination),
+    /// Sources beside IMAP.
+    #[command(subcommand)]
+    Source(source::Source),
     /// Routes: a destination and its fallbacks.
     #[command(subcommand)]
     Route(route::Route),
+    /// Rules: who is told of which mail.
+    #[command(subcommand)]
+    Rule(rule::Rule),
     /// Settings.
     #[command(subcommand)]
     Settings(settings::Settings),
@@ -94,6 +103,10 @@ enum Command {
     NotifyAgain(notification::Again),
     /// Everything known of one mail.
     Explain(explain::Explain),
+    /// Print the keys of a mail; needs no data folder.
+    Identify(ingest::Identify),
+    /// Put a mail in as if a source had reported it.
+    Ingest(ingest::Ingest),
     /// Wait until nothing is left to do.
     Wait(wait::Wait),
     /// Check every invariant of the data.
@@ -111,7 +124,9 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
     match command {
         Command::Mailbox(command) => mailbox::run(&global, command).await,
         Command::Destination(command) => destination::run(&global, command).await,
+        Command::Source(command) => source::run(&global, command).await,
         Command::Route(command) => route::run(&global, command).await,
+        Command::Rule(command) => rule::run(&global, command).await,
         Command::Settings(command) => settings::run(&global, command).await,
         Command::Status => status::run(&global).await,
         Command::History(page) => history::run(&global, page).await,
@@ -125,6 +140,8 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Redrive(redrive) => notification::redrive(&global, redrive).await,
         Command::NotifyAgain(again) => notification::again(&global, again).await,
         Command::Explain(explain) => explain::run(&global, explain).await,
+        Command::Identify(identify) => ingest::show(&global, identify),
+        Command::Ingest(ingest) => ingest::run(&global, ingest).await,
         Command::Wait(wait) => wait::run(&global, wait).await,
         Command::Verify => data::verify(&global).await,
         Command::Prune => data::prune(&global).await,

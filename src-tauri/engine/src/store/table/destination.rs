@@ -99,6 +99,15 @@ pub fn mark_removed(tx: Tx<'_>, id: &DestinationId, now_at: i64) -> Result<bool,
     Ok(changed > 0)
 }
 
+/// Takes a removed destination back.
+///
+/// # Errors
+/// [`StoreError`] of the statement; a second one for one recipient fails.
+pub fn mark_kept(tx: Tx<'_>, id: &DestinationId) -> Result<(), StoreError> {
+    tx.prepare("UPDATE destinations SET removed_at = NULL WHERE id = ?1")?.execute([id.as_str()])?;
+    Ok(())
+}
+
 /// Notes how the last call went: a delivery clears the error.
 ///
 /// # Errors
