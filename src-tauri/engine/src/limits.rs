@@ -82,3 +82,34 @@ pub const IMAP_LOGIN_EVERY: Duration = Duration::from_secs(60);
 pub const IMAP_LOGOUT_WAIT: Duration = Duration::from_secs(2);
 /// UIDs of one SEARCH whose answer has to fit into one line.
 pub const IMAP_SEARCH_UIDS_MAX: u32 = 50_000;
+/// Longest wait for the keyring, which may be asking the owner.
+pub const KEYRING_WAIT: Duration = Duration::from_secs(30);
+/// Largest file of secrets.
+pub const SECRETS_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A command waits this long for a data folder that another program holds.
+pub const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// Pause between two looks at a held data folder.
+pub const LOCK_POLL: Duration = Duration::from_millis(40);
+/// Clients of the local socket at one time; more wait.
+pub const RPC_CLIENTS_MAX: usize = 64;
+/// Calls of one client in hand at one time; more wait.
+pub const RPC_CALLS_MAX: usize = 16;
+/// Longest request on the local socket (a mail's first part in base64, and slack).
+pub const RPC_REQUEST_BYTES_MAX: usize = 1024 * 1024;
+/// Longest answer on the local socket (a page of a list).
+pub const RPC_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest wait for the answer to one call.
+pub const RPC_ANSWER_WAIT: Duration = Duration::from_secs(180);
+/// When the program stops, calls in hand may take this long.
+pub const RPC_STOP_WAIT: Duration = Duration::from_secs(5);
+/// A client that does not take its answers this long is dropped.
+pub const RPC_WRITE_WAIT: Duration = Duration::from_secs(10);
+/// Rows of one page of a list; whoever wants more asks again.
+pub const PAGE_ROWS_MAX: u32 = 500;
+/// Rows of a page where nothing else is asked for.
+pub const PAGE_ROWS: u32 = 50;
+/// `wait` asks again after this long, so that no call is without end.
+pub const SETTLE_WAIT: Duration = Duration::from_secs(10);
+/// Things that happened, kept for a slow reader of `watch`.
+pub const WATCH_EVENTS_MAX: usize = 1024;

@@ -79,6 +79,13 @@ struct Owner {
     gid: u32,
 }
 
+/// Accounts of Dovecot's own processes.
+struct Accounts {
+    service: String,
+    group: String,
+    login: String,
+}
+
 impl Dovecot {
     /// One of its own for this test.
     #[must_use]
@@ -135,8 +142,9 @@ impl Dovecot {
         let config = include_str!("dovecot.conf")
             .replace("@EXTRA@", &options.extra)
             .replace("@DIR@", dir.to_str().expect("a scratch folder of plain characters"))
-            .replace("@SERVICE_USER@", &accounts[0])
-            .replace("@LOGIN_USER@", &accounts[1])
+            .replace("@SERVICE_USER@", &accounts.service)
+            .replace("@SERVICE_GROUP@", &accounts.group)
+            .replace("@LOGIN_USER@", &accounts.login)
             .replace("@MAIL_UID@", &owner.uid.to_string())
             .replace("@MAIL_GID@", &owner.gid.to_string())
             .replace("@IMAPS@", &imaps_port.to_string())
@@ -329,17 +337,23 @@ fn user(number: u64) -> User {
 
 /// Who owns the mails, and the accounts Dovecot runs its services under. Root may not own mails, and only root may
 /// choose others.
-fn owner(ours: &Path) -> (Owner, [String; 2]) {
+fn owner(ours: &Path) -> (Owner, Accounts) {
     let metadata = fs::metadata(ours).expect("our own folder");
-    let passwd = fs::read_to_string("/etc/passwd").expect("the list of accounts");
-    let accounts = || passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     if metadata.uid() == 0 {
-        let mail = accounts().find(|fields| fields[0] == "mail").expect("Debian has an account `mail`");
-        let [uid, gid] = [mail[2], mail[3]].map(|id| id.parse().expect("a number"));
-        return (Owner { uid, gid }, ["dovecot".to_owned(), "dovenull".to_owned()]);
+        let [uid, gid] = [2, 3].map(|field| entry("/etc/passwd", 0, "mail")[field].parse().expect("a number"));
+        let [service, group, login] = ["dovecot", "dovecot", "dovenull"].map(str::to_owned);
+        return (Owner { uid, gid }, Accounts { service, group, login });
     }
-    let me = accounts().find(|fields| fields[2] == metadata.uid().to_string()).expect("our own account has a name");
-    (Owner { uid: metadata.uid(), gid: metadata.gid() }, [me[0].to_owned(), me[0].to_owned()])
+    let me = entry("/etc/passwd", 2, &metadata.uid().to_string())[0].clone();
+    let group = entry("/etc/group", 2, &metadata.gid().to_string())[0].clone();
+    (Owner { uid: metadata.uid(), gid: metadata.gid() }, Accounts { service: me.clone(), group, login: me })
+}
+
+/// The line of an account list whose `field` is `value`.
+fn entry(file: &str, field: usize, value: &str) -> Vec<String> {
+    let text = fs::read_to_string(file).expect("the list of accounts");
+    let mut lines = text.lines().map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>());
+    lines.find(|fields| fields[field] == value).unwrap_or_else(|| panic!("{file} has no {value}"))
 }
 
 /// Servers live in `sbin`, which other accounts than root do not search.

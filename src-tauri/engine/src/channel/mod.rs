@@ -1,6 +1,17 @@
 //! Channels: the kinds of transport to a phone or chat. A channel sends what it is given; it knows neither
 //! the database nor rules. A new channel is one file and one line in [`KINDS`].
 
+pub mod command;
+pub mod configure;
+mod http_call;
+pub mod http_outcome;
+mod json;
+pub mod ntfy;
+mod text;
+#[cfg(test)]
+mod trial;
+pub mod webhook;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +25,7 @@ use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload};
 
 /// Every channel there is.
-pub const KINDS: &[&Kind] = &[];
+pub const KINDS: &[&Kind] = &[&webhook::KIND, &ntfy::KIND, &command::KIND];
 
 /// What a channel is and can do. The form, the list, rules, tests and help are all drawn from it.
 pub struct Kind {
@@ -22,8 +33,8 @@ pub struct Kind {
     pub id: &'static str,
     /// Message key of its name for people.
     pub name_key: &'static str,
-    /// Class as configured without any options (a destination may be better, see [`Channel::class`]).
-    pub class: Class,
+    /// Class of a destination, from its fields; without any it is that of the plain kind.
+    pub classify: fn(&BTreeMap<String, String>) -> Class,
     /// How long the channel remembers a key (class A).
     pub window: Option<Duration>,
     /// It can be asked what became of a key.
@@ -162,4 +173,10 @@ pub trait Channel: Send + Sync {
 #[must_use]
 pub fn kind(id: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.id == id).copied()
+}
+
+/// The class of a destination; of a kind this program does not know the most careful one.
+#[must_use]
+pub fn class(kind_id: &str, fields: &BTreeMap<String, String>) -> Class {
+    kind(kind_id).map_or(Class::C, |kind| (kind.classify)(fields))
 }

@@ -38,7 +38,8 @@ pub enum Completeness {
 #[must_use]
 pub fn read(raw: &[u8], completeness: Completeness) -> MailFacts {
     let prefix = prefix::of(raw);
-    let data = prefix.bytes.as_ref();
+    // Some exporters put a byte order mark before the first field.
+    let data = prefix.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&prefix.bytes);
     let header = Header::read(data, prefix.cut, |_| false);
     let mut facts = unless_it_panics(|| facts_of(&header)).unwrap_or_default();
     if completeness == Completeness::Mail {

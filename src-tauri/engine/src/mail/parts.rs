@@ -4,8 +4,6 @@
 //! the end of a part where the mail was cut, and linear time for a mail that nests a thousand parts. The fields
 //! of a part are read by mail-parser.
 
-use std::borrow::Cow;
-
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 
@@ -217,20 +215,8 @@ fn parameters(value: &[u8]) -> Option<ContentType<'static>> {
     let text = text.get(..text.floor_char_boundary(FIELD_BYTES_MAX.min(text.len())))?;
     // The library reads up to the line end.
     let line = format!("{text}\n");
-    match MessageStream::new(line.as_bytes()).parse_content_type() {
-        HeaderValue::ContentType(found) => Some(own(found)),
+    match MessageStream::new(line.as_bytes()).parse_content_type().into_owned() {
+        HeaderValue::ContentType(found) => Some(found),
         _ => None,
-    }
-}
-
-fn own(found: ContentType<'_>) -> ContentType<'static> {
-    let attributes = found.attributes.map(|attributes| {
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        attributes.into_iter().map(|a| mail_parser::Attribute { name: owned(a.name), value: owned(a.value) }).collect()
-    });
-    ContentType {
-        c_type: Cow::Owned(found.c_type.to_ascii_lowercase()),
-        c_subtype: found.c_subtype.map(|sub| Cow::Owned(sub.to_ascii_lowercase())),
-        attributes,
     }
 }

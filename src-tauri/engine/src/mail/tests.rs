@@ -63,6 +63,7 @@ fn line_ends_do_not_matter() {
     assert_eq!(expected.body.as_ref().unwrap().sha256, sha256_hex(b"line\n\nlast"));
     assert_eq!(whole(&lf.replace('\n', "\r\n")), expected, "CRLF");
     assert_eq!(whole(&lf.replace('\n', "\r")), expected, "lone CR");
+    assert_eq!(whole(&format!("\u{feff}{lf}")), expected, "a byte order mark before it");
 }
 
 #[test]

@@ -49,6 +49,23 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
+    /// Every code.
+    pub const ALL: [Self; 13] = [
+        Self::NotFound,
+        Self::Invalid,
+        Self::Conflict,
+        Self::Unreachable,
+        Self::Tls,
+        Self::SignIn,
+        Self::Protocol,
+        Self::Secret,
+        Self::Busy,
+        Self::Storage,
+        Self::Newer,
+        Self::TestFailed,
+        Self::Internal,
+    ];
+
     /// The code as it stands in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -67,6 +84,12 @@ impl FaultCode {
             Self::TestFailed => "test_failed",
             Self::Internal => "internal",
         }
+    }
+
+    /// From JSON.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text)
     }
 }
 

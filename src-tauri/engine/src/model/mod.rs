@@ -2,6 +2,7 @@
 
 pub mod destination;
 pub mod error;
+pub mod happening;
 pub mod ids;
 pub mod mailbox;
 pub mod message;
@@ -9,3 +10,4 @@ pub mod notification;
 pub mod rule;
 pub mod settings;
 pub mod sighting;
+pub mod topic;

@@ -2,6 +2,13 @@
 
 pub mod error;
 pub mod guard;
+pub mod http;
+pub mod local;
+#[cfg(test)]
+pub(crate) mod scripted;
+pub mod server;
+pub mod signature;
 pub mod stream;
 pub mod tcp;
 pub mod tls;
+mod watched;

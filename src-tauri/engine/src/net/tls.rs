@@ -246,3 +246,95 @@ impl ServerCertVerifier for PinVerifier {
         self.algorithms.supported_schemes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::net::scripted::{Act, Certificates, Peer};
+    use crate::net::stream::Stream;
+
+    async fn shake(certificates: &Certificates, host: &str, trust: &Trust) -> Result<Stream, NetError> {
+        let peer = Peer::start_tls(vec![Act::Hang], certificates.server.clone()).await;
+        let limit = Duration::from_secs(10);
+        let socket = tcp::connect("127.0.0.1", peer.port, limit).await.unwrap();
+        Stream::protect(socket, host, client_config(trust).unwrap(), limit).await
+    }
+
+    fn ca_file(certificates: &Certificates) -> (tempfile::NamedTempFile, Trust) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(certificates.authority.as_bytes()).unwrap();
+        let trust = Trust::CaFile(file.path().to_owned());
+        (file, trust)
+    }
+
+    #[tokio::test]
+    async fn what_is_wrong_with_a_certificate_is_told_apart() {
+        let good = Certificates::make("mail.example.com", false);
+        let (_kept, trusted) = ca_file(&good);
+        let expired = Certificates::make("mail.example.com", true);
+        let (_kept_too, expired_trusted) = ca_file(&expired);
+        let pin = |text: &str| Trust::Pin(text.to_owned());
+
+        shake(&good, "mail.example.com", &trusted).await.expect("trusted by its authority");
+        shake(&good, "127.0.0.1", &pin(&good.pin)).await.expect("a pin asks neither for name nor issuer");
+        shake(&expired, "mail.example.com", &pin(&expired.pin)).await.expect("a pin does not ask for dates");
+        shake(&good, "mail.example.com", &pin(&colons(&good.pin))).await.expect("as openssl prints it");
+
+        let problem = async |certificates: &Certificates, host: &str, trust: &Trust| {
+            let error = shake(certificates, host, trust).await.unwrap_err();
+            assert_eq!(error.kind, NetErrorKind::Tls, "{error}");
+            let fault = error.fault("Cannot read the mailbox");
+            assert_eq!(fault.code, FaultCode::Tls);
+            (error.tls.clone().expect("about the certificate"), fault.to_string())
+        };
+        let (what, words) = problem(&good, "mail.example.com", &Trust::System).await;
+        assert_eq!(what, TlsProblem::UntrustedIssuer, "{words}");
+        assert!(words.contains("--ca-file") && words.contains("--pin"), "the ways out are named: {words}");
+        let (what, words) = problem(&good, "other.example.com", &trusted).await;
+        assert_eq!(what, TlsProblem::WrongName { presented: vec!["mail.example.com".to_owned()] }, "{words}");
+        assert!(words.contains("other names: mail.example.com"), "{words}");
+        let (what, words) = problem(&good, "127.0.0.1", &trusted).await;
+        assert!(matches!(what, TlsProblem::WrongName { .. }), "an address is a name too: {words}");
+        let (what, words) = problem(&expired, "mail.example.com", &expired_trusted).await;
+        assert_eq!(what, TlsProblem::Expired, "{words}");
+        let (what, words) = problem(&good, "mail.example.com", &pin(&expired.pin)).await;
+        assert_eq!(what, TlsProblem::PinDiffers(PinDiffers { found: good.pin.clone() }), "{words}");
+        assert!(words.contains(&good.pin), "the found fingerprint is shown: {words}");
+    }
+
+    #[tokio::test]
+    async fn a_server_without_tls_is_told_from_a_silent_one() {
+        let config = client_config(&Trust::Pin("0".repeat(64))).unwrap();
+        let greeting = Peer::start(vec![Act::Hang]).await;
+        let socket = tcp::connect("127.0.0.1", greeting.port, Duration::from_secs(5)).await.unwrap();
+        let error = handshake(socket, "localhost", config.clone(), Duration::from_millis(100)).await.unwrap_err();
+        assert_eq!(error.kind, NetErrorKind::Timeout, "{error}");
+
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            tokio::io::AsyncWriteExt::write_all(&mut socket, b"* OK IMAP4rev1 ready\r\n").await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        let socket = tcp::connect("127.0.0.1", port, Duration::from_secs(5)).await.unwrap();
+        let error = handshake(socket, "localhost", config, Duration::from_secs(10)).await.unwrap_err();
+        assert_eq!((error.kind, &error.tls), (NetErrorKind::Tls, &None), "not about the certificate: {error}");
+    }
+
+    #[test]
+    fn trust_that_cannot_be_used_is_refused_with_the_reason() {
+        let refused = |trust: Trust| client_config(&trust).expect_err("must be refused").to_string();
+        assert!(refused(Trust::Pin("abc".to_owned())).contains("64 hex digits"));
+        assert!(refused(Trust::CaFile("/nonexistent/ca.pem".into())).contains("/nonexistent/ca.pem"));
+        let empty = tempfile::NamedTempFile::new().unwrap();
+        assert!(refused(Trust::CaFile(empty.path().to_owned())).contains("no certificate"));
+    }
+
+    fn colons(pin: &str) -> String {
+        let pairs: Vec<&str> = (0..32).map(|at| &pin[at * 2..at * 2 + 2]).collect();
+        pairs.join(":").to_uppercase()
+    }
+}

@@ -1,5 +1,12 @@
 //! Secrets: kept by the system's keyring, or in a file of mode 0600 where the owner says so. Never in the database.
 
+pub mod choice;
+pub mod file;
+pub mod kept;
+pub mod keyring;
+pub mod memory;
+mod vault;
+
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 

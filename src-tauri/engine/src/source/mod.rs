@@ -2,6 +2,7 @@
 //! knows neither the database nor the outbox.
 
 pub mod imap;
+pub mod webhook;
 
 use std::sync::Arc;
 

@@ -1,0 +1,143 @@
+//! Everything known of one mail.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::history::{self, HistoryRow};
+use crate::api::view::{Id, time};
+use crate::api::{Api, named, not_found};
+use crate::model::error::Fault;
+use crate::model::ids::{DispatchKey, MessageKey};
+use crate::store::Read;
+use crate::store::error::StoreError;
+use crate::store::table::attempt::AttemptRow;
+use crate::store::table::delivery::DeliveryRow;
+use crate::store::table::{attempt, delivery, message, operation, outbox};
+
+/// What `explain.get` gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// As in the history.
+    #[serde(flatten)]
+    pub row: HistoryRow,
+    /// Every report of it.
+    pub deliveries: Vec<DeliveryView>,
+    /// Every identifier it is known by.
+    pub identities: Vec<IdentityView>,
+    /// Every try to tell of it.
+    pub attempts: Vec<AttemptView>,
+}
+
+/// One report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryView {
+    /// Names the event of its source.
+    pub delivery_key: String,
+    /// By which path.
+    pub source: String,
+    /// At which place.
+    pub locator: String,
+    /// What it was found to be.
+    pub verdict: String,
+    /// Why, in words.
+    pub reason: String,
+    /// How often.
+    pub times_seen: i64,
+    /// When, first.
+    pub first_seen_at: String,
+    /// When, last.
+    pub last_seen_at: String,
+}
+
+/// One identifier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityView {
+    /// `message_id`, `fingerprint` or the provider's kind.
+    pub kind: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// One try.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptView {
+    /// The notification it was for.
+    pub dispatch_key: String,
+    /// Its number.
+    pub attempt: i64,
+    /// When it was written down.
+    pub started_at: String,
+    /// When the first byte of the message was about to leave.
+    pub payload_started_at: Option<String>,
+    /// When it was settled.
+    pub finished_at: Option<String>,
+    /// `accepted`, `deferred`, `rejected`, `unknown` or `abandoned`; null while it is in hand.
+    pub outcome: Option<String>,
+    /// What kind of error.
+    pub code: Option<String>,
+    /// The error for people.
+    pub detail: Option<String>,
+}
+
+/// Everything known of a mail, by its key or that of one of its notifications.
+///
+/// # Errors
+/// `not_found`; `invalid` for what is not a key.
+pub async fn get(api: &Api, params: Id) -> Result<Explanation, Fault> {
+    api.find(move |read| {
+        let key = match named::message(read, &params.id)? {
+            Ok(key) => key,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let Some(mail) = message::get(read, &key)? else {
+            return Ok(Err(not_found("mail", &params.id, "history")));
+        };
+        let identities =
+            mail.identifiers().into_iter().map(|(kind, value)| IdentityView { kind: kind.to_owned(), value }).collect();
+        let deliveries = delivery::list(read, &key)?.into_iter().map(DeliveryView::from).collect();
+        let attempts = attempts(read, &key)?;
+        Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts }))
+    })
+    .await
+}
+
+fn attempts(read: Read<'_>, key: &MessageKey) -> Result<Vec<AttemptView>, StoreError> {
+    let mut attempts = Vec::new();
+    for operation in operation::list(read, key)? {
+        for row in outbox::list(read, &operation.operation_key)? {
+            let of_row = attempt::list(read, &row.dispatch_key)?;
+            attempts.extend(of_row.into_iter().map(|attempt| AttemptView::new(&row.dispatch_key, attempt)));
+        }
+    }
+    attempts.sort_by(|a, b| a.started_at.cmp(&b.started_at));
+    Ok(attempts)
+}
+
+impl AttemptView {
+    fn new(key: &DispatchKey, row: AttemptRow) -> Self {
+        Self {
+            dispatch_key: key.0.clone(),
+            attempt: row.attempt,
+            started_at: time(row.started_at),
+            payload_started_at: row.payload_started_at.map(time),
+            finished_at: row.finished_at.map(time),
+            outcome: row.outcome,
+            code: row.code,
+            detail: row.detail,
+        }
+    }
+}
+
+impl From<DeliveryRow> for DeliveryView {
+    fn from(row: DeliveryRow) -> Self {
+        Self {
+            delivery_key: row.delivery_key.0,
+            source: row.source,
+            locator: row.locator,
+            verdict: row.verdict,
+            reason: row.reason,
+            times_seen: row.times_seen,
+            first_seen_at: time(row.first_seen_at),
+            last_seen_at: time(row.last_seen_at),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How everything is doing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::Api;
+use crate::api::destination::DestinationStatus;
+use crate::api::mailbox::MailboxStatus;
+use crate::api::view::{Nothing, time};
+use crate::kernel::day_of;
+use crate::model::error::Fault;
+use crate::store::figures::counts;
+use crate::store::table::day;
+
+/// What `status.get` gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Somebody watches; else this was read from the data folder alone.
+    pub running: bool,
+    /// A row per mailbox.
+    pub mailboxes: Vec<MailboxStatus>,
+    /// A row per destination.
+    pub destinations: Vec<DestinationStatus>,
+    /// Notifications to be sent, now or later.
+    pub pending: i64,
+    /// When the oldest of those that could be sent now fell due.
+    pub oldest_due_at: Option<String>,
+    /// Notifications given up.
+    pub dead: i64,
+    /// Notifications of which nobody can say whether they arrived.
+    pub uncertain: i64,
+    /// Mails that wait for a time or for the mail itself.
+    pub held: i64,
+    /// What happened since midnight, local time.
+    pub today: Today,
+}
+
+/// What happened since midnight, local time. Ringonce's own messages are not counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Today {
+    /// Reports of mails, repeats included.
+    pub sightings: i64,
+    /// Mails of which the owner was told.
+    pub rings: i64,
+    /// Mails of which nobody was to be told.
+    pub silent: i64,
+    /// Reports that were repeats or duplicates.
+    pub duplicates: i64,
+}
+
+/// How everything is doing.
+///
+/// # Errors
+/// `storage`.
+pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
+    let now_at = api.clock.now();
+    let today = day_of(now_at);
+    let (counts, day) = api.read(move |read| Ok((counts(read, now_at)?, day::get(read, &today)?))).await?;
+    let mailboxes = crate::api::mailbox::list(api, Nothing {}).await?;
+    let destinations = crate::api::destination::list(api, Nothing {}).await?;
+    Ok(Status {
+        running: api.live.is_some(),
+        mailboxes: mailboxes.into_iter().map(|mailbox| mailbox.status).collect(),
+        destinations: destinations.into_iter().map(|destination| destination.status).collect(),
+        pending: counts.pending,
+        oldest_due_at: counts.oldest_due_at.map(time),
+        dead: counts.dead,
+        uncertain: counts.uncertain,
+        held: counts.held,
+        today: Today { sightings: day.sightings, rings: day.rings, silent: day.silent, duplicates: day.duplicates },
+    })
+}

@@ -1,0 +1,324 @@
+//! One transaction's work: each sighting is resolved, recorded, decided and acted on.
+
+use std::sync::Arc;
+
+use crate::decide::{self, Seen};
+use crate::identity::keys;
+use crate::identity::resolve::{self, Candidates, IdentityKind, Resolution};
+use crate::intake::fill_in::fill_in;
+use crate::intake::{Prepared, Taken};
+use crate::kernel::{Configured, Kernel};
+use crate::model::happening::Event;
+use crate::model::ids::{MessageKey, OperationKey};
+use crate::model::notification::OperationStatus;
+use crate::model::rule::{Decision, Outcome};
+use crate::model::sighting::{Intent, Sighting, Verdict};
+use crate::notify::{self, Started};
+use crate::store::Tx;
+use crate::store::error::StoreError;
+use crate::store::table::day::Day;
+use crate::store::table::delivery::{self, NewDelivery};
+use crate::store::table::identity;
+use crate::store::table::message::{self, MessageRow};
+use crate::store::table::operation::{self, OperationRow};
+
+/// One transaction's work.
+pub(super) struct Intake<'a> {
+    tx: Tx<'a>,
+    kernel: &'a Kernel,
+    configured: Arc<Configured>,
+    now_at: i64,
+    /// New rows may be born leased to their lane.
+    pub(super) lease_at_birth: bool,
+    /// What to count for today.
+    pub(super) day: Day,
+    /// What to hand over after the commit.
+    pub(super) started: Started,
+}
+
+impl<'a> Intake<'a> {
+    pub(super) fn new(tx: Tx<'a>, kernel: &'a Kernel) -> Result<Self, StoreError> {
+        Ok(Self {
+            tx,
+            kernel,
+            configured: kernel.configured(*tx)?,
+            now_at: kernel.now(),
+            lease_at_birth: true,
+            day: Day::default(),
+            started: Started::default(),
+        })
+    }
+
+    pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
+        let sighting = &one.sighting;
+        let candidates = self.candidates(one)?;
+        let resolution = resolve::resolve(
+            &resolve::Seen {
+                mailbox_id: &sighting.mailbox_id,
+                delivery_key: &sighting.delivery_key,
+                provider_ids: &sighting.provider_ids,
+                facts: &sighting.facts,
+                received_at: sighting.received_at.unwrap_or(self.now_at),
+            },
+            &candidates.known,
+        );
+        let taken = match resolution {
+            Resolution::Known { message_key, by } => {
+                let mail = candidates.rows.into_iter().find(|row| row.message_key == message_key);
+                let mail = match mail {
+                    Some(mail) => mail,
+                    None => message::get(*self.tx, &message_key)?.ok_or_else(StoreError::closed)?,
+                };
+                self.seen_again(one, mail, by)?
+            }
+            Resolution::Unknown { collision, keys } => self.seen_first(one, collision, keys)?,
+        };
+        if !matches!(sighting.intent, Intent::Baseline) {
+            self.day.sightings += 1;
+            self.day.duplicates += i64::from(matches!(taken.verdict, Verdict::Duplicate | Verdict::Repeat));
+        }
+        Ok(taken)
+    }
+
+    fn candidates(&self, one: &Prepared) -> Result<Likely, StoreError> {
+        let sighting = &one.sighting;
+        let mut found = Likely { known: Candidates::default(), rows: Vec::new() };
+        let mut look = |kind: IdentityKind, value: &str| -> Result<Option<resolve::Known>, StoreError> {
+            let row = message::by_identity(*self.tx, &sighting.mailbox_id, kind.as_str(), value)?;
+            let known = row.as_ref().map(MessageRow::known);
+            found.rows.extend(row);
+            Ok(known)
+        };
+        let mut by_provider_id = None;
+        for id in &sighting.provider_ids {
+            by_provider_id = look(IdentityKind::ProviderId, &id.to_string())?;
+            if by_provider_id.is_some() {
+                break;
+            }
+        }
+        let by_message_id = match &sighting.facts.message_id {
+            Some(id) => look(IdentityKind::MessageId, id)?,
+            None => None,
+        };
+        let by_fingerprint = match &one.fingerprint {
+            Some(print) => look(IdentityKind::Fingerprint, print)?,
+            None => None,
+        };
+        found.known = Candidates { by_provider_id, by_message_id, by_fingerprint };
+        Ok(found)
+    }
+
+    /// A mail nobody reported before.
+    fn seen_first(
+        &mut self,
+        one: &Prepared,
+        collision: bool,
+        keys: Vec<(MessageKey, IdentityKind)>,
+    ) -> Result<Taken, StoreError> {
+        let sighting = &one.sighting;
+        let verdict = match sighting.intent {
+            Intent::Baseline => Verdict::Baseline,
+            Intent::Old => Verdict::Old,
+            Intent::Rebuild { rings_from } if sighting.received_at.unwrap_or(self.now_at) < rings_from => {
+                Verdict::Baseline
+            }
+            _ if collision => Verdict::Collision,
+            _ => Verdict::New,
+        };
+        let mut mail = self.new_row(one, verdict);
+        for (key, kind) in keys {
+            mail.message_key = key;
+            mail.identity = kind.as_str().to_owned();
+            if message::insert(self.tx, &mail)? {
+                break;
+            }
+        }
+        self.record_aliases(&mail.message_key, one)?;
+        let reason = if collision { "another mail has its identifier" } else { "first seen" };
+        self.record_delivery(sighting, &mail.message_key, verdict, reason)?;
+        let has_reader = self.configured.readers.contains(&sighting.account_id);
+        let decision = self.decide(&mail, sighting.intent, has_reader);
+        let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
+        let operation = operation_row(&mail, &operation_key, keys::NOTIFY_OWNER, &decision, self.now_at);
+        if operation::insert(self.tx, &operation)? {
+            self.act(&mail, &operation)?;
+            self.day.silent += i64::from(decision.outcome == Outcome::Silent && verdict != Verdict::Baseline);
+        }
+        let silent = decision.outcome == Outcome::Silent && verdict != Verdict::Baseline;
+        let happened = silent.then(|| (Event::Silent, subject(&mail), decision.reason));
+        Ok(taken(sighting, verdict, mail.message_key, operation, happened))
+    }
+
+    /// A mail that is known: counted and shown; it is acted on only where the operation waits for it.
+    fn seen_again(&mut self, one: &Prepared, mut mail: MessageRow, by: IdentityKind) -> Result<Taken, StoreError> {
+        let sighting = &one.sighting;
+        let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
+        let times_seen = self.record_delivery(sighting, &mail.message_key, Verdict::Duplicate, same_by(by))?;
+        message::mark_suppressed(self.tx, &mail.message_key, self.now_at)?;
+        let verdict = if times_seen > 1 { Verdict::Repeat } else { Verdict::Duplicate };
+        if times_seen == 1 {
+            self.record_aliases(&mail.message_key, one)?;
+        }
+        if fill_in(&mut mail, sighting, &one.fingerprint) {
+            message::update_facts(self.tx, &mail)?;
+        }
+        let mut operation = operation::get(*self.tx, &operation_key)?.ok_or_else(StoreError::closed)?;
+        let fuller = !sighting.facts.is_headerless();
+        if operation.status == OperationStatus::Held && fuller {
+            operation = self.decide_anew(&mail, &operation, sighting.intent, false)?;
+        }
+        let reason = format!("{}, by {}", if times_seen > 1 { "reported again" } else { same_by(by) }, sighting.source);
+        let happened = Some((Event::Repeat, subject(&mail), reason));
+        Ok(taken(sighting, verdict, mail.message_key, operation, happened))
+    }
+
+    pub(super) fn decide_anew(
+        &mut self,
+        mail: &MessageRow,
+        held: &OperationRow,
+        intent: Intent,
+        has_reader: bool,
+    ) -> Result<OperationRow, StoreError> {
+        let decision = self.decide(mail, intent, has_reader);
+        let operation = operation_row(mail, &held.operation_key, &held.action, &decision, held.created_at);
+        if operation::release(self.tx, &operation, self.now_at)? {
+            self.act(mail, &operation)?;
+            self.day.silent += i64::from(decision.outcome == Outcome::Silent);
+        }
+        Ok(operation)
+    }
+
+    fn decide(&self, mail: &MessageRow, intent: Intent, has_reader: bool) -> Decision {
+        let seen = Seen {
+            account_id: mail.account_id.as_ref(),
+            facts: &mail.facts,
+            folder: mail.folder.as_deref(),
+            special_use: mail.special_use,
+            intent,
+            has_reader,
+            received_at: mail.received_at,
+        };
+        decide::decide(&seen, &self.configured.rulebook, self.now_at)
+    }
+
+    fn act(&mut self, mail: &MessageRow, operation: &OperationRow) -> Result<(), StoreError> {
+        notify::start(self.tx, self.kernel, mail, operation, self.lease_at_birth, &mut self.started)
+    }
+
+    fn record_aliases(&self, message_key: &MessageKey, one: &Prepared) -> Result<(), StoreError> {
+        let sighting = &one.sighting;
+        let aliases = resolve::aliases(&sighting.provider_ids, &sighting.facts, one.fingerprint.as_deref());
+        for (kind, value) in aliases {
+            identity::insert(self.tx, &sighting.mailbox_id, kind, &value, message_key)?;
+        }
+        Ok(())
+    }
+
+    fn record_delivery(
+        &self,
+        sighting: &Sighting,
+        message_key: &MessageKey,
+        verdict: Verdict,
+        reason: &str,
+    ) -> Result<i64, StoreError> {
+        delivery::record(
+            self.tx,
+            &NewDelivery {
+                delivery_key: &sighting.delivery_key,
+                message_key,
+                source: &sighting.source,
+                locator: &sighting.locator,
+                verdict,
+                reason,
+                now_at: self.now_at,
+            },
+        )
+    }
+
+    fn new_row(&self, one: &Prepared, first_verdict: Verdict) -> MessageRow {
+        let sighting = &one.sighting;
+        MessageRow {
+            id: 0,
+            message_key: MessageKey(String::new()),
+            mailbox_id: sighting.mailbox_id.clone(),
+            account_id: Some(sighting.account_id.clone()),
+            identity: String::new(),
+            provider_ids: sighting.provider_ids.clone(),
+            fingerprint: one.fingerprint.clone(),
+            facts: sighting.facts.clone(),
+            folder: sighting.folder.clone(),
+            special_use: sighting.special_use,
+            received_at: sighting.received_at.unwrap_or(self.now_at),
+            processed_at: self.now_at,
+            first_verdict,
+            sightings: 1,
+        }
+    }
+}
+
+/// What the aliases of a sighting lead to, as compared and as stored.
+struct Likely {
+    known: Candidates,
+    rows: Vec<MessageRow>,
+}
+
+fn same_by(by: IdentityKind) -> &'static str {
+    match by {
+        IdentityKind::ProviderId => "same id of the provider",
+        IdentityKind::MessageId => "same Message-ID",
+        IdentityKind::Fingerprint | IdentityKind::ProviderIdAndFingerprint | IdentityKind::Delivery => {
+            "matched by content"
+        }
+    }
+}
+
+fn operation_row(
+    mail: &MessageRow,
+    operation_key: &OperationKey,
+    action: &str,
+    decision: &Decision,
+    created_at: i64,
+) -> OperationRow {
+    let (status, routes, held_until) = match &decision.outcome {
+        Outcome::Notify(ways) if ways.is_empty() => (OperationStatus::Completed, Vec::new(), None),
+        Outcome::Notify(ways) => (OperationStatus::Processing, ways.clone(), None),
+        Outcome::Silent => (OperationStatus::Completed, Vec::new(), None),
+        Outcome::Hold(until) => (OperationStatus::Held, Vec::new(), Some(*until)),
+    };
+    OperationRow {
+        operation_key: operation_key.clone(),
+        message_key: mail.message_key.clone(),
+        action: action.to_owned(),
+        status,
+        decision: decision.outcome.as_str().to_owned(),
+        reason: decision.reason.clone(),
+        rule_id: decision.rule_id.clone(),
+        routes,
+        held_until,
+        created_at,
+        rang_at: None,
+    }
+}
+
+fn subject(mail: &MessageRow) -> String {
+    mail.facts.subject.clone().unwrap_or_default()
+}
+
+fn taken(
+    sighting: &Sighting,
+    verdict: Verdict,
+    message_key: MessageKey,
+    operation: OperationRow,
+    happened: Option<(Event, String, String)>,
+) -> Taken {
+    Taken {
+        delivery_key: sighting.delivery_key.clone(),
+        verdict,
+        message_key,
+        operation_key: operation.operation_key,
+        awaits_mail: operation.status == OperationStatus::Held,
+        decision: operation.decision,
+        reason: operation.reason,
+        happened,
+    }
+}

@@ -1,0 +1,118 @@
+//! A lane: the loop that sends to one destination.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio_util::sync::CancellationToken;
+
+use crate::channel::Channel;
+use crate::crash;
+use crate::kernel::{Configured, Kernel};
+use crate::limits::LANE_CALLS_MAX;
+use crate::model::destination::Destination;
+use crate::model::ids::LeaseToken;
+use crate::outbox::call;
+use crate::outbox::lanes::{Lane, Slot};
+use crate::outbox::reconcile;
+use crate::store::error::StoreError;
+use crate::store::table::outbox::{self, OutboxRow};
+
+/// A lane looks at the table at least this often, whatever it was told.
+const LOOK_AT_LEAST: Duration = Duration::from_secs(60);
+/// After an error of the database.
+const AFTER_ERROR: Duration = Duration::from_secs(2);
+
+/// Sends to one destination until `stop`, then finishes the calls in hand.
+pub async fn run(kernel: Kernel, destination: Destination, channel: Arc<dyn Channel>, stop: CancellationToken) {
+    let lane = kernel.lanes.open(&destination.id);
+    let mut calls = FuturesUnordered::new();
+    loop {
+        for born in lane.take_born() {
+            calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
+        }
+        let next_look = match claim(&kernel, &lane, &destination).await {
+            Ok((claimed, next_look)) => {
+                for (row, slot) in claimed {
+                    calls.push(send(&kernel, channel.as_ref(), row, slot));
+                }
+                next_look
+            }
+            Err(error) => {
+                tracing::error!("Nothing is claimed for destination {}: {error}", destination.id);
+                AFTER_ERROR
+            }
+        };
+        let next_question = reconcile::ask_due(&kernel, &destination, channel.as_ref()).await;
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = lane.wake.notified() => {}
+            Some(()) = calls.next(), if !calls.is_empty() => {}
+            () = tokio::time::sleep(next_look.min(next_question)) => {}
+        }
+    }
+    kernel.lanes.close(&destination.id);
+    for born in lane.take_born() {
+        calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
+    }
+    while calls.next().await.is_some() {}
+}
+
+async fn send(kernel: &Kernel, channel: &dyn Channel, row: OutboxRow, slot: Slot) {
+    let call_timeout = match kernel.configuration().await {
+        Ok(configured) => configured.settings.call_timeout,
+        Err(_) => Configured::default().settings.call_timeout,
+    };
+    call::deliver(kernel, channel, row, call_timeout).await;
+    drop(slot);
+}
+
+/// Claims as much as the lane has room for. Returns it, and how long nothing more is due.
+async fn claim(
+    kernel: &Kernel,
+    lane: &Arc<Lane>,
+    destination: &Destination,
+) -> Result<(Vec<(OutboxRow, Slot)>, Duration), StoreError> {
+    if kernel.unsettled.load(Ordering::SeqCst) > 0 {
+        return Ok((Vec::new(), AFTER_ERROR));
+    }
+    let slots: Vec<Slot> = std::iter::from_fn(|| lane.try_slot()).take(LANE_CALLS_MAX).collect();
+    if slots.is_empty() {
+        // A call that ends frees its place and wakes this loop.
+        return Ok((Vec::new(), LOOK_AT_LEAST));
+    }
+    let tokens: Vec<LeaseToken> = slots.iter().map(|_| kernel.new_token()).collect();
+    let (in_job, id) = (kernel.clone(), destination.id.clone());
+    let (rows, next_due_at) = kernel
+        .store
+        .write(move |tx| {
+            let now_at = in_job.now();
+            let lease = in_job.configured(*tx)?.settings.lease;
+            let lease_until = now_at.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
+            let rows = outbox::claim(tx, &id, &tokens, lease_until, now_at)?;
+            if !rows.is_empty() {
+                crash::point("claim_before_commit");
+            }
+            Ok((rows, outbox::next_due_at(*tx, &id)?))
+        })
+        .await?;
+    if !rows.is_empty() {
+        crash::point("claim_after_commit");
+    }
+    let full = rows.len() == slots.len();
+    let wait = match next_due_at {
+        // More is due than there is room for: the next call that ends makes room.
+        Some(_) if full => LOOK_AT_LEAST,
+        Some(due_at) => wait_until(due_at, kernel.now()),
+        None => LOOK_AT_LEAST,
+    };
+    Ok((rows.into_iter().zip(slots).collect(), wait.min(LOOK_AT_LEAST)))
+}
+
+/// How long until an instant of the wall clock.
+#[must_use]
+pub fn wait_until(at: i64, now_at: i64) -> Duration {
+    Duration::from_millis(u64::try_from(at.saturating_sub(now_at)).unwrap_or(0))
+}

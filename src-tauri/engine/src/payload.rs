@@ -1,0 +1,57 @@
+//! The text of a notification, rendered once when it is decided, as the destination's privacy allows.
+
+use crate::identity::keys;
+use crate::model::destination::{Destination, Privacy};
+use crate::model::ids::OperationKey;
+use crate::model::notification::Payload;
+use crate::store::table::message::MessageRow;
+
+/// Scope of keys of messages made by Ringonce itself.
+pub const SELF_MAILBOX: &str = "ringonce";
+/// Their author.
+pub const SELF_NAME: &str = "Ringonce";
+
+/// What a destination is told of a mail.
+#[must_use]
+pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &Destination) -> Payload {
+    let facts = &message.facts;
+    let address = facts.from_address.clone().unwrap_or_default();
+    let sender = [facts.from_name.clone().unwrap_or_default(), address.clone()]
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| "Unknown sender".to_owned());
+    let subject = facts.subject.clone().filter(|subject| !subject.is_empty());
+    let preview = facts.body.as_ref().map(|body| body.preview.clone()).filter(|preview| !preview.is_empty());
+    let is_self = message.mailbox_id.as_str() == SELF_MAILBOX;
+    let (title, body, from, subject) = match destination.privacy {
+        Privacy::Full if is_self => {
+            (subject.clone().unwrap_or_default(), preview.unwrap_or_default(), address, subject.unwrap_or_default())
+        }
+        Privacy::Full => {
+            let head = subject.clone().unwrap_or_else(|| "(no subject)".to_owned());
+            let body = preview.map_or_else(|| head.clone(), |preview| format!("{head}\n{preview}"));
+            (sender, body, address, subject.unwrap_or_default())
+        }
+        _ if is_self => (SELF_NAME.to_owned(), "Open Ringonce to see more".to_owned(), String::new(), String::new()),
+        Privacy::Sender => (sender, "New mail".to_owned(), address, String::new()),
+        Privacy::None => ("New mail".to_owned(), String::new(), String::new(), String::new()),
+    };
+    Payload {
+        title,
+        body,
+        from,
+        subject,
+        mailbox_id: message.mailbox_id.clone(),
+        sent_at: facts.sent_at.as_ref().and_then(|sent| sent.at).map(rfc3339).unwrap_or_default(),
+        link: String::new(),
+        message_key: message.message_key.clone(),
+        operation_key: operation_key.clone(),
+        dispatch_key: keys::dispatch_key(operation_key, &destination.recipient),
+    }
+}
+
+/// An instant as RFC 3339 UTC with milliseconds.
+#[must_use]
+pub fn rfc3339(at: i64) -> String {
+    jiff::Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}

@@ -1,0 +1,75 @@
+//! The secrets of one data folder: where they are, opened when first needed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::error::Fault;
+use crate::secret::SecretStore;
+use crate::secret::choice::{Choice, Place, effective};
+use crate::secret::memory::MemorySecrets;
+
+/// Key under which the settings of a data folder keep the place of its secrets.
+pub const SETTING: &str = "secrets";
+
+/// The secrets of one data folder.
+pub struct KeptSecrets {
+    place: Option<Place>,
+    unkept: AtomicBool,
+    opened: Mutex<Option<Arc<dyn SecretStore>>>,
+}
+
+impl KeptSecrets {
+    /// From what the folder's settings keep and what the owner asked for. Nothing is opened yet.
+    ///
+    /// # Errors
+    /// `conflict` where another place was chosen before; `secret` where what is kept cannot be read.
+    pub fn new(stored: Option<&str>, wanted: Option<&Choice>) -> Result<Self, Fault> {
+        let (place, new) = effective(stored, wanted)?;
+        Ok(Self { place: Some(place), unkept: AtomicBool::new(new), opened: Mutex::default() })
+    }
+
+    /// Secrets that last as long as the program.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        let store: Arc<dyn SecretStore> = Arc::new(MemorySecrets::default());
+        Self { place: None, unkept: AtomicBool::new(false), opened: Mutex::new(Some(store)) }
+    }
+
+    /// Opens them, the first time.
+    ///
+    /// # Errors
+    /// `secret`, where a file cannot be used.
+    pub fn open(&self) -> Result<Arc<dyn SecretStore>, Fault> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = opened.as_ref() {
+            return Ok(Arc::clone(store));
+        }
+        let store = match &self.place {
+            Some(place) => place.open()?,
+            None => Arc::new(MemorySecrets::default()),
+        };
+        *opened = Some(Arc::clone(&store));
+        Ok(store)
+    }
+
+    /// What the settings are to keep under [`SETTING`], while they do not.
+    #[must_use]
+    pub fn to_keep(&self) -> Option<String> {
+        let place = self.place.as_ref().filter(|_| self.unkept.load(Ordering::SeqCst))?;
+        Some(place.to_string())
+    }
+
+    /// The settings keep it now.
+    pub fn mark_kept(&self) {
+        self.unkept.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether the owner's choice is this place.
+    ///
+    /// # Errors
+    /// `conflict`, where it is another.
+    pub fn check(&self, wanted: &Choice) -> Result<(), Fault> {
+        let place = self.place.as_ref().map(ToString::to_string);
+        effective(place.as_deref(), Some(wanted)).map(|_| ())
+    }
+}

@@ -1,0 +1,116 @@
+//! Figures over several tables: what `status` counts and what `wait` waits for.
+
+use rusqlite::OptionalExtension;
+
+use crate::model::ids::{AccountId, DispatchKey, MessageKey};
+use crate::store::Read;
+use crate::store::error::StoreError;
+
+/// How much is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Notifications to be sent, now or later, those in hand too.
+    pub pending: i64,
+    /// When the oldest of those that could be sent now fell due.
+    pub oldest_due_at: Option<i64>,
+    /// Notifications given up.
+    pub dead: i64,
+    /// Notifications of which nobody can say whether they arrived.
+    pub uncertain: i64,
+    /// Operations that wait.
+    pub held: i64,
+}
+
+/// Counts what is to be done. Notifications to paused destinations are pending, but not due.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn counts(read: Read<'_>, now_at: i64) -> Result<Counts, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT (SELECT count(*) FROM notification_outbox WHERE status = 'pending')
+                  + (SELECT count(*) FROM notification_outbox WHERE status = 'processing'),
+                (SELECT min(n.due_at) FROM notification_outbox n JOIN destinations d ON d.id = n.destination_id
+                  WHERE n.status = 'pending' AND n.due_at <= ?1 AND d.paused IS NULL),
+                (SELECT count(*) FROM notification_outbox WHERE status = 'dead'),
+                (SELECT count(*) FROM notification_outbox WHERE status = 'uncertain'),
+                (SELECT count(*) FROM notification_operations WHERE status = 'held')",
+    )?;
+    Ok(statement.query_row([now_at], |row| {
+        Ok(Counts {
+            pending: row.get(0)?,
+            oldest_due_at: row.get(1)?,
+            dead: row.get(2)?,
+            uncertain: row.get(3)?,
+            held: row.get(4)?,
+        })
+    })?)
+}
+
+/// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about by then, or
+/// held until `held_by_at` or less.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn is_busy(read: Read<'_>, due_by_at: i64, held_by_at: i64) -> Result<bool, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT EXISTS (SELECT 1 FROM notification_outbox WHERE status = 'processing')
+             OR EXISTS (SELECT 1 FROM notification_outbox n JOIN destinations d ON d.id = n.destination_id
+                 WHERE n.status = 'pending' AND n.due_at <= ?1 AND d.paused IS NULL)
+             OR EXISTS (SELECT 1 FROM notification_outbox WHERE status = 'uncertain' AND due_at <= ?1)
+             OR EXISTS (SELECT 1 FROM notification_operations WHERE status = 'held' AND held_until <= ?2)",
+    )?;
+    Ok(statement.query_row([due_by_at, held_by_at], |row| row.get(0))?)
+}
+
+/// When there last was life in a mailbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LastSeen {
+    /// When its last mail was stored.
+    pub mail_at: Option<i64>,
+    /// When all of its folders had been checked.
+    pub check_at: Option<i64>,
+}
+
+/// When the last mail of an account came, and when all of its folders had been checked last.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn last_seen(read: Read<'_>, account_id: &AccountId) -> Result<LastSeen, StoreError> {
+    let mut mail = read.prepare(
+        "SELECT processed_at FROM processed_messages WHERE account_id = ?1 AND first_verdict <> 'baseline'
+         ORDER BY id DESC LIMIT 1",
+    )?;
+    let mail_at = mail.query_row([account_id.as_str()], |row| row.get(0)).optional()?;
+    let mut check = read.prepare(
+        "SELECT CASE WHEN count(*) = count(last_check_at) THEN min(last_check_at) END FROM folders
+         WHERE account_id = ?1",
+    )?;
+    let check_at = check.query_row([account_id.as_str()], |row| row.get(0))?;
+    Ok(LastSeen { mail_at, check_at })
+}
+
+/// Keys of notifications of an account's mails that a sender or the owner could still act on, those in hand not.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn unfinished_of(read: Read<'_>, account_id: &AccountId) -> Result<Vec<DispatchKey>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT n.dispatch_key FROM notification_outbox n
+         JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
+         WHERE n.status IN ('pending', 'uncertain', 'dead') AND m.account_id = ?1",
+    )?;
+    let rows = statement.query_map([account_id.as_str()], |row| row.get(0).map(DispatchKey))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Keys of mails that begin with this text, at most two: enough to see whether it is unique.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn messages_by_prefix(read: Read<'_>, prefix: &str) -> Result<Vec<MessageKey>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT message_key FROM processed_messages WHERE message_key >= ?1 AND message_key < ?1 || 'g' LIMIT 2",
+    )?;
+    let rows = statement.query_map([prefix], |row| row.get(0).map(MessageKey))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

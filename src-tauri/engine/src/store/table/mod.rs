@@ -1,0 +1,19 @@
+//! One file per table: its row and its statements.
+
+pub mod alarm;
+pub mod attempt;
+pub mod day;
+pub mod delivery;
+pub mod destination;
+pub mod folder;
+pub mod identity;
+pub mod ladder;
+pub mod mailbox;
+pub mod message;
+pub mod meta;
+pub mod operation;
+pub mod outbox;
+pub mod route;
+pub mod rule;
+pub mod setting;
+pub mod source;

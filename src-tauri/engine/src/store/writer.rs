@@ -1,0 +1,140 @@
+//! The writer: one thread, one connection, group commit.
+//!
+//! What is queued when it wakes goes into one transaction, each job in its own savepoint. Callers hear of their
+//! job only after the commit, so nobody acts on what a crash could still take back.
+
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::crash;
+use crate::limits::{GROUP_COMMIT_JOBS_MAX, WRITER_QUEUE_JOBS_MAX};
+use crate::store::Tx;
+use crate::store::error::{StoreError, StoreErrorKind};
+
+/// The handle of the writer thread.
+pub(in crate::store) struct Writer {
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// One unit of work; `run` happens in the transaction, `settle` after its commit.
+trait Job: Send {
+    /// Runs it. `false`: undo what it did.
+    fn run(&mut self, tx: Tx<'_>) -> bool;
+    /// Tells the caller, with the error of the commit if that failed.
+    fn settle(self: Box<Self>, commit: Result<(), StoreError>);
+}
+
+struct Work<T, F> {
+    work: Option<F>,
+    result: Option<Result<T, StoreError>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Work<T, F>
+where
+    T: Send,
+    F: FnOnce(Tx<'_>) -> Result<T, StoreError> + Send,
+{
+    fn run(&mut self, tx: Tx<'_>) -> bool {
+        let Some(work) = self.work.take() else { return false };
+        // A panic of one job must neither end the writer nor leave half a job behind.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(tx)))
+            .unwrap_or_else(|_| Err(StoreError::new(StoreErrorKind::Internal, "A database job panicked")));
+        let stays = result.is_ok();
+        self.result = Some(result);
+        stays
+    }
+
+    fn settle(self: Box<Self>, commit: Result<(), StoreError>) {
+        let result = match (self.result, commit) {
+            (Some(Ok(_)), Err(error)) => Err(error),
+            (Some(result), _) => result,
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::closed()),
+        };
+        // A caller that went away does not hear of it; what is stored stays stored.
+        let _ = self.answer.send(result);
+    }
+}
+
+impl Writer {
+    pub(in crate::store) fn start(connection: Connection) -> Result<Self, StoreError> {
+        let (queue, jobs) = mpsc::channel(WRITER_QUEUE_JOBS_MAX);
+        let thread = std::thread::Builder::new()
+            .name("ringonce-writer".to_owned())
+            .spawn(move || work_off(&connection, jobs))
+            .map_err(|error| StoreError::new(StoreErrorKind::Io, format!("No thread for the writer ({error})")))?;
+        Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(in crate::store) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let queue = self.queue.lock().ok().and_then(|queue| queue.clone()).ok_or_else(StoreError::closed)?;
+        let (answer, answered) = oneshot::channel();
+        let job = Box::new(Work { work: Some(work), result: None, answer });
+        queue.send(job).await.map_err(|_| StoreError::closed())?;
+        answered.await.map_err(|_| StoreError::closed())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Ok(queue) = self.queue.get_mut() {
+            queue.take();
+        }
+        if let Some(thread) = self.thread.get_mut().ok().and_then(Option::take) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    let mut batch: Vec<Box<dyn Job>> = Vec::new();
+    while let Some(first) = jobs.blocking_recv() {
+        batch.push(first);
+        while batch.len() < GROUP_COMMIT_JOBS_MAX {
+            match jobs.try_recv() {
+                Ok(job) => batch.push(job),
+                Err(_) => break,
+            }
+        }
+        let outcome = commit_together(connection, &mut batch);
+        if let Err(error) = &outcome {
+            tracing::error!(kind = ?error.kind, "Nothing of {} jobs was stored: {error}", batch.len());
+            // SQLite may have rolled back by itself (disk full); then there is nothing left to undo.
+            if !connection.is_autocommit() {
+                let _ = connection.execute_batch("ROLLBACK");
+            }
+        }
+        for job in batch.drain(..) {
+            job.settle(outcome.clone());
+        }
+    }
+    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
+    run("BEGIN IMMEDIATE")?;
+    for job in batch {
+        run("SAVEPOINT job")?;
+        if !job.run(Tx::new(connection)) {
+            if connection.is_autocommit() {
+                return Err(StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database"));
+            }
+            run("ROLLBACK TO job")?;
+        }
+        run("RELEASE job")?;
+    }
+    crash::point("before_commit");
+    run("COMMIT")?;
+    crash::point("after_commit");
+    Ok(())
+}
