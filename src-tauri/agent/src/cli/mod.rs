@@ -5,6 +5,7 @@ mod ask;
 mod attention;
 mod completions;
 mod data;
+mod demo;
 mod destination;
 mod duplicates;
 mod explain;
@@ -190,6 +191,7 @@ mod tests {
         check("");
         for line in [
             "run --headless --ready-file f",
+            "run --demo",
             "mailbox add --email e --mailbox-id s --host h --port 1 --tls starttls --username u --folder a --folder b \
              --password-stdin --ca-file f --allow-plaintext --no-test",
             "mailbox set i --email e --no-imap --pin p",
