@@ -10,7 +10,9 @@
 
 use ringonce_tests::support;
 
+mod command_line;
 mod harness;
 mod imap;
 mod intake;
+mod secrets;
 mod tidy;
