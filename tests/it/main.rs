@@ -10,6 +10,7 @@
 
 use ringonce_tests::support;
 
+mod api;
 mod command_line;
 mod harness;
 mod imap;
