@@ -10,7 +10,10 @@
 
 use ringonce_tests::support;
 
+mod api;
+mod command_line;
 mod harness;
 mod imap;
 mod intake;
+mod secrets;
 mod tidy;
