@@ -12,4 +12,5 @@ use ringonce_tests::support;
 
 mod harness;
 mod imap;
+mod intake;
 mod tidy;

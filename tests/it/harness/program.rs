@@ -1,5 +1,9 @@
 //! Disks, mails and databases of the tests.
 
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -8,6 +12,49 @@ use crate::support::db::Db;
 use crate::support::mail;
 use crate::support::program::Program;
 use crate::support::tmpfs::SmallDisk;
+use crate::support::wait::secs;
+
+/// A program whose place `stand-in.sh` takes.
+fn stand_in() -> Program {
+    let mut program = Program::new();
+    program.use_binary(&Path::new(env!("CARGO_MANIFEST_DIR")).join("it/harness/stand-in.sh"));
+    program
+}
+
+#[test]
+fn a_program_starts_stops_crashes_and_is_killed() {
+    let mut program = stand_in();
+    let mut running = program.start_headless();
+    assert!(running.is_alive() && running.resident_kib() > 0, "it runs");
+    assert!(running.stop().success(), "it stops when asked");
+    assert_eq!((running.printed().as_str(), running.log().as_str()), ("ready\nstopped", "log line"), "all is read");
+
+    let mut running = program.start_headless();
+    running.kill9();
+    assert!(!running.is_alive(), "a killed one is gone");
+
+    program.crash_at(Some("before_commit"));
+    let status = program.start(&["run", "--headless"]).wait_exit(secs(10));
+    assert_eq!(status.signal(), Some(6), "it aborts at the point");
+    program.crash_at(None);
+    assert!(program.start_headless().stop().success(), "and runs again without it");
+}
+
+#[test]
+fn a_command_gets_its_input_and_gives_all_it_printed() {
+    let program = stand_in();
+    let output = program.run(&["mailbox", "add"], "secret\n");
+    let (dir, secrets) = (program.data_dir().display(), program.secrets_file());
+    let expected = format!("secret\nargs: --data-dir {dir} --secrets file:{} mailbox add\n", secrets.display());
+    assert_eq!((output.stdout, output.status.code()), (expected, Some(3)), "{}", output.stderr);
+}
+
+#[test]
+fn the_program_under_test_is_found_and_answers() {
+    let program = Program::new();
+    assert_eq!(program.json(&["mailbox", "list"]), json!([]), "a new data folder has no mailbox");
+    assert_eq!(program.run(&["no-such-command"], "").status.code(), Some(2), "wrong usage");
+}
 
 #[test]
 fn a_small_disk_fills_up_and_is_released() {
@@ -15,10 +62,10 @@ fn a_small_disk_fills_up_and_is_released() {
         return;
     };
     disk.fill();
-    let error = std::fs::write(disk.path().join("more"), [0; 4096]).expect_err("the disk is full");
+    let error = fs::write(disk.path().join("more"), [0; 4096]).expect_err("the disk is full");
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     disk.release();
-    std::fs::write(disk.path().join("more"), [0; 4096]).expect("room again");
+    fs::write(disk.path().join("more"), [0; 4096]).expect("room again");
     let path = disk.path().to_owned();
     drop(disk);
     assert!(!path.exists(), "unmounted and gone");

@@ -26,6 +26,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(45);
 
 /// A data folder, and how the program is called on it.
 pub struct Program {
+    binary: PathBuf,
     data_dir: PathBuf,
     env: BTreeMap<OsString, OsString>,
     scratch: tempfile::TempDir,
@@ -90,7 +91,12 @@ impl Program {
         env.insert("LC_ALL".into(), "C".into());
         env.insert("RINGONCE_LOG".into(), std::env::var_os("RINGONCE_LOG").unwrap_or_else(|| "debug".into()));
         env.insert("RUST_BACKTRACE".into(), "1".into());
-        Self { data_dir, env, scratch }
+        Self { binary: binary(), data_dir, env, scratch }
+    }
+
+    /// Another program in its place: a release build, or a stand-in.
+    pub fn use_binary(&mut self, binary: &Path) {
+        binary.clone_into(&mut self.binary);
     }
 
     /// Sets a variable of its environment, from the next start on. Nothing else of ours is passed on but `PATH`.
@@ -193,10 +199,9 @@ impl Program {
     }
 
     fn spawn(&self, args: &[&str]) -> Child {
-        let binary = binary();
         let mut secrets = OsString::from("file:");
         secrets.push(self.secrets_file());
-        Command::new(&binary)
+        Command::new(&self.binary)
             .arg("--data-dir")
             .arg(&self.data_dir)
             .arg("--secrets")
@@ -209,7 +214,7 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("{} does not start: {error}", binary.display()))
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", self.binary.display()))
     }
 }
 

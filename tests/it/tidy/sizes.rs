@@ -25,7 +25,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Nothing but tests.
-fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     let in_it = path.starts_with("tests/it/") && !path.starts_with("tests/it/support/");
     in_it || path.ends_with("/tests.rs") || path.contains("/tests/")
 }

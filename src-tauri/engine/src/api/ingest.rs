@@ -1,6 +1,21 @@
 //! Puts a mail in as if a source had reported it.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
+
+use crate::api::view::parse_time;
+use crate::api::{Api, invalid, named};
+use crate::identity::keys;
+use crate::intake::take_in;
+use crate::mail::{self, Completeness};
+use crate::model::error::Fault;
+use crate::model::mailbox::SpecialUse;
+use crate::model::sighting::{Intent, ProviderId, Report, Sighting};
+use crate::store::error::StoreError;
+
+/// The path of Ringonce's own messages.
+const SELF: &str = "self";
 
 /// Parameters of `ingest.put`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +48,55 @@ pub struct Put {
     /// The mail.
     pub message_key: String,
     /// The action on it.
-    pub operation_key: Option<String>,
+    pub operation_key: String,
     /// `notify`, `silent` or `hold`.
-    pub decision: Option<String>,
+    pub decision: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Puts a mail in, as if a source had reported it.
+///
+/// # Errors
+/// `not_found` for the mailbox, `invalid` for values that do not fit; `storage`, then nothing of it is stored.
+pub async fn put(api: &Api, params: PutParams) -> Result<Put, Fault> {
+    let provider_ids = params.provider_ids.iter().map(|text| {
+        ProviderId::parse(text).ok_or_else(|| {
+            invalid(format!("{text:?} is not an id of a provider"), "give KIND:VALUE, such as gmail:1234")
+        })
+    });
+    let provider_ids = provider_ids.collect::<Result<Vec<_>, _>>()?;
+    let is_word = |path: &str| path.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
+    if params.path.is_empty() || params.path == SELF || !is_word(&params.path) {
+        return Err(invalid(format!("{:?} is not a path", params.path), "give one word, such as webhook or imap"));
+    }
+    let received_at = params.received_at.as_deref().map(parse_time).transpose()?;
+    let bytes = BASE64_STANDARD
+        .decode(&params.mail)
+        .map_err(|_| invalid("the mail is not in base64", "check what was given"))?;
+    let mailbox = api.find(move |read| named::mailbox(read, &params.mailbox)).await?;
+    let delivery_id = params.delivery_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let sighting = Sighting {
+        delivery_key: keys::ingest_delivery(&mailbox.account_id, &params.path, &delivery_id),
+        account_id: mailbox.account_id,
+        mailbox_id: mailbox.mailbox_id,
+        source: params.path,
+        locator: format!("ingest {delivery_id}"),
+        provider_ids,
+        facts: mail::read(&bytes, Completeness::Mail),
+        received_at,
+        folder: None,
+        special_use: SpecialUse::None,
+        intent: Intent::Arrival,
+    };
+    let taken = take_in(api.kernel()?, Report { sightings: vec![sighting], cursor: None }).await?;
+    let one = taken.into_iter().next().ok_or_else(StoreError::closed)?;
+    Ok(Put {
+        delivery_key: one.delivery_key.0,
+        verdict: one.verdict.as_str().to_owned(),
+        message_key: one.message_key.0,
+        operation_key: one.operation_key.0,
+        decision: one.decision,
+        reason: one.reason,
+    })
 }

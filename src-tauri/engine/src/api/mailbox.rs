@@ -1,5 +1,6 @@
 //! Mailboxes.
 
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::api::mailbox_server::{self as server, ServerParams};
@@ -8,16 +9,18 @@ use crate::api::{Api, invalid, named};
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
 use crate::model::mailbox::Mailbox;
+use crate::model::sighting::CursorMove;
 use crate::model::topic::Topic;
+use crate::outbox::route::cancel;
+use crate::payload::SELF_MAILBOX;
 use crate::secret::SecretName;
+use crate::source::imap::check::{CheckedFolder, check};
 use crate::source::{Health, HealthState, Method};
-use crate::store::figures::{LastSeen, last_seen};
-use crate::store::table::{mailbox, source};
+use crate::store::figures::{LastSeen, last_seen, unfinished_of};
+use crate::store::table::{folder, mailbox, outbox, source};
 
 /// State of what nobody runs.
 pub(super) const STOPPED: &str = "stopped";
-/// Scope of Ringonce's own messages; no mailbox of the owner may have it.
-const SELF: &str = "ringonce";
 
 /// Parameters of `mailbox.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -118,25 +121,24 @@ pub struct MailboxView {
 pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
     let email = check_email(&params.email)?;
     let mailbox_id = params.mailbox_id.unwrap_or_else(|| email.to_lowercase());
-    if mailbox_id.is_empty() || mailbox_id == SELF || mailbox_id.chars().any(char::is_control) {
+    if mailbox_id.is_empty() || mailbox_id == SELF_MAILBOX || mailbox_id.chars().any(char::is_control) {
         return Err(invalid(format!("{mailbox_id:?} cannot be the scope of a mailbox"), "give another --mailbox-id"));
     }
     let imap = server::merge(None, &params.server, &email)?;
     let folders = if params.folders.is_empty() { vec!["INBOX".to_owned()] } else { check_folders(params.folders)? };
     let account_id = AccountId(api.new_id());
     let mailbox = Mailbox { account_id, mailbox_id: MailboxId(mailbox_id), email, imap, folders, paused: false };
-    let password = params.password.map(|password| password.0);
-    if mailbox.imap.is_some() && password.is_none() {
-        return Err(invalid("the password is missing", "give it with --password-stdin"));
-    }
     let name = SecretName::mailbox(&mailbox.account_id);
-    if let Some(password) = password.filter(|_| mailbox.imap.is_some()) {
+    let mut first = FirstSight { mailbox, cursors: Vec::new() };
+    if first.mailbox.imap.is_some() {
+        let password = params.password.ok_or_else(no_password)?.0;
+        if params.test {
+            first = examine(api, first.mailbox, &password).await?;
+        }
         api.keep_secret(&name, password).await?;
     }
-    let id = mailbox.account_id.0.clone();
-    let now_at = api.clock.now();
-    let stored = api.change(&[Topic::Mailboxes, Topic::Status], move |tx| mailbox::put(tx, &mailbox, now_at).map(Ok));
-    if let Err(fault) = stored.await {
+    let id = first.mailbox.account_id.0.clone();
+    if let Err(fault) = store(api, first).await {
         api.forget_secret(&name).await;
         return Err(fault);
     }
@@ -163,10 +165,41 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
         mailbox.folders = check_folders(params.folders)?;
     }
     mailbox.imap = server::merge(mailbox.imap, &params.server, &mailbox.email)?;
-    if let Some(password) = params.password {
-        api.keep_secret(&SecretName::mailbox(&mailbox.account_id), password.0).await?;
+    let name = SecretName::mailbox(&mailbox.account_id);
+    let given = params.password.map(|password| password.0);
+    let mut changed = FirstSight { mailbox, cursors: Vec::new() };
+    if changed.mailbox.imap.is_some() {
+        let password = match given.clone() {
+            Some(password) => password,
+            None => api.secrets.open()?.get(&name).await?.ok_or_else(no_password)?,
+        };
+        if params.test {
+            changed = examine(api, changed.mailbox, &password).await?;
+        }
     }
-    store(api, mailbox).await
+    let id = changed.mailbox.account_id.0.clone();
+    let replaced = given.is_some();
+    if let Some(password) = given {
+        api.keep_secret(&name, password).await?;
+    }
+    store(api, changed).await?;
+    if replaced {
+        api.kernel()?.secret_replaced(&id);
+    }
+    Ok(Nothing {})
+}
+
+/// Signs in to a mailbox and looks at each of its folders.
+///
+/// # Errors
+/// `not_found`; `invalid`, where it is not read by IMAP; what is wrong with its server, password or folders.
+pub async fn test(api: &Api, params: Id) -> Result<Nothing, Fault> {
+    let found = api.find(move |read| named::mailbox(read, &params.id)).await?;
+    let password = api.secrets.open()?.get(&SecretName::mailbox(&found.account_id)).await?;
+    if found.imap.is_none() {
+        return Err(invalid("it is not read by IMAP", "give it a server with `ringonce mailbox set`"));
+    }
+    check(&found, &password.ok_or_else(no_password)?, api.clock.now()).await.map(|_| Nothing {})
 }
 
 /// Every mailbox, oldest first.
@@ -209,10 +242,15 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
         api.secrets.open()?.remove(&SecretName::mailbox(&found.account_id)).await?;
     }
     let now_at = api.clock.now();
-    let topics = [Topic::Mailboxes, Topic::Sources, Topic::Status];
+    let topics = [Topic::Mailboxes, Topic::Sources, Topic::Status, Topic::Attention];
     api.change(&topics, move |tx| {
         for row in source::list(*tx)?.iter().filter(|row| row.account_id == found.account_id) {
             source::mark_removed(tx, &row.id, now_at)?;
+        }
+        for key in unfinished_of(*tx, &found.account_id)? {
+            if let Some(row) = outbox::get(*tx, &key)? {
+                cancel(tx, &row, "its mailbox was removed", now_at)?;
+            }
         }
         mailbox::mark_removed(tx, &found.account_id, now_at)?;
         Ok(Ok(Nothing {}))
@@ -222,15 +260,45 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
 
 async fn mark_paused(api: &Api, id: String, paused: bool) -> Result<Nothing, Fault> {
     let found = api.find(move |read| named::mailbox(read, &id)).await?;
-    store(api, Mailbox { paused, ..found }).await
+    store(api, FirstSight { mailbox: Mailbox { paused, ..found }, cursors: Vec::new() }).await.map(|()| Nothing {})
 }
 
-async fn store(api: &Api, mailbox: Mailbox) -> Result<Nothing, Fault> {
+/// A mailbox, and where the watching of folders begins that were looked at.
+struct FirstSight {
+    mailbox: Mailbox,
+    cursors: Vec<CursorMove>,
+}
+
+/// Signs in and looks at each folder: mail that comes from now on rings.
+async fn examine(api: &Api, mailbox: Mailbox, password: &SecretString) -> Result<FirstSight, Fault> {
+    let report = check(&mailbox, password, api.clock.now()).await?;
+    let folders = report.folders.iter().map(|folder| folder.wire.clone()).collect();
+    let cursor_of = |folder: CheckedFolder| CursorMove {
+        account_id: mailbox.account_id.clone(),
+        folder: folder.wire,
+        cursor: folder.cursor,
+    };
+    let cursors = report.folders.into_iter().map(cursor_of).collect();
+    Ok(FirstSight { mailbox: Mailbox { folders, ..mailbox }, cursors })
+}
+
+async fn store(api: &Api, first: FirstSight) -> Result<(), Fault> {
     let now_at = api.clock.now();
     api.change(&[Topic::Mailboxes, Topic::Status], move |tx| {
-        mailbox::put(tx, &mailbox, now_at).map(|()| Ok(Nothing {}))
+        mailbox::put(tx, &first.mailbox, now_at)?;
+        for step in &first.cursors {
+            // Where a folder is known its cursor is the reader's alone.
+            if folder::get(*tx, &step.account_id, &step.folder)?.is_none() {
+                folder::put(tx, step)?;
+            }
+        }
+        Ok(Ok(()))
     })
     .await
+}
+
+fn no_password() -> Fault {
+    invalid("the password is missing", "give it with --password-stdin")
 }
 
 fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {

@@ -6,6 +6,7 @@ pub mod alarms;
 pub mod attention;
 pub mod data;
 pub mod destination;
+pub mod destination_form;
 pub mod duplicates;
 pub mod explain;
 pub mod history;
@@ -20,6 +21,7 @@ pub mod rule;
 pub mod settings;
 pub mod source;
 pub mod status;
+mod trial;
 pub mod view;
 pub mod wait;
 

@@ -4,7 +4,19 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::view::{ErrorView, SecretText};
+use crate::api::mailbox::STOPPED;
+use crate::api::view::{ErrorView, Id, Nothing, SecretText};
+use crate::api::{Api, invalid, named, not_found};
+use crate::model::error::{Fault, FaultCode};
+use crate::model::ids::SourceId;
+use crate::model::topic::Topic;
+use crate::net::signature;
+use crate::secret::SecretName;
+use crate::source::webhook;
+use crate::store::table::source::{self, SourceRow};
+
+/// The one kind there is beside IMAP.
+const WEBHOOK: &str = "webhook";
 
 /// Parameters of `source.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,4 +57,86 @@ pub struct SourceView {
     pub state: String,
     /// What is wrong.
     pub error: Option<ErrorView>,
+}
+
+/// Adds a source; gives its URL and its secret, which is not shown again.
+///
+/// # Errors
+/// `invalid` for a kind or field that is not there, `not_found` for the mailbox, `secret` where the secret cannot be kept.
+pub async fn add(api: &Api, params: AddParams) -> Result<Added, Fault> {
+    if params.kind != WEBHOOK {
+        return Err(invalid(
+            format!("there is no kind of source {:?}", params.kind),
+            format!("the kinds are: {WEBHOOK}"),
+        ));
+    }
+    let mut port = 0;
+    for (key, value) in &params.fields {
+        port = match (key.as_str(), value.trim().parse::<u16>()) {
+            ("port", Ok(port)) => port,
+            ("port", Err(_)) => return Err(invalid(format!("{value:?} is not a port"), "give port=0 to 65535")),
+            _ => return Err(invalid(format!("{WEBHOOK} has no field {key:?}"), "its fields are: port")),
+        };
+    }
+    let mailbox = api.find(move |read| named::mailbox(read, &params.mailbox)).await?;
+    if port == 0 {
+        port = webhook::free_port().await?;
+    }
+    let secret = signature::new_secret().map_err(|error| {
+        Fault::new(
+            FaultCode::Internal,
+            "Nothing was changed",
+            format!("there are no random numbers ({error})"),
+            "try again",
+        )
+    })?;
+    // Who knows the address still needs the secret; but it should not be guessed either.
+    let id = SourceId(uuid::Uuid::new_v4().simple().to_string());
+    let name = SecretName::source(&id);
+    api.keep_secret(&name, secret.clone()).await?;
+    let row = SourceRow { id: id.clone(), kind: WEBHOOK.to_owned(), account_id: mailbox.account_id, port };
+    let now_at = api.clock.now();
+    let stored = api.change(&[Topic::Sources, Topic::Status], move |tx| source::insert(tx, &row, now_at).map(Ok));
+    if let Err(fault) = stored.await {
+        api.forget_secret(&name).await;
+        return Err(fault);
+    }
+    Ok(Added { url: webhook::url(port, &id), id: id.0, secret: SecretText(secret) })
+}
+
+/// Every source, oldest first.
+///
+/// # Errors
+/// `storage`.
+pub async fn list(api: &Api, _: Nothing) -> Result<Vec<SourceView>, Fault> {
+    let rows = api.read(source::list).await?;
+    let view = |row: SourceRow| {
+        let health = api.live().map(|live| live.health_of(row.id.as_str()));
+        SourceView {
+            url: webhook::url(row.port, &row.id),
+            state: health.as_ref().map_or(STOPPED, |health| health.state.as_str()).to_owned(),
+            error: health.and_then(|health| health.error).as_ref().map(ErrorView::from),
+            id: row.id.0,
+            kind: row.kind,
+            mailbox: row.account_id.0,
+        }
+    };
+    Ok(rows.into_iter().map(view).collect())
+}
+
+/// Removes a source and its secret.
+///
+/// # Errors
+/// `not_found`; `secret`, where its secret cannot be removed.
+pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
+    let id = SourceId(params.id);
+    if !api.read(source::list).await?.iter().any(|row| row.id == id) {
+        return Err(not_found("source", id.as_str(), "source list"));
+    }
+    api.secrets.open()?.remove(&SecretName::source(&id)).await?;
+    let now_at = api.clock.now();
+    api.change(&[Topic::Sources, Topic::Status], move |tx| {
+        source::mark_removed(tx, &id, now_at).map(|_| Ok(Nothing {}))
+    })
+    .await
 }

@@ -106,29 +106,46 @@ fn by_rule(rule: &Rule, seen: &Seen<'_>, rulebook: &Rulebook) -> Option<Decision
 fn by_routes(ids: &[RouteId], rulebook: &Rulebook) -> Vec<Vec<DestinationId>> {
     let mut ways = Vec::new();
     for route in rulebook.routes.iter().filter(|route| ids.contains(&route.id)) {
-        push_way(&mut ways, living_members(route, rulebook));
+        push_way(&mut ways, living_members(&route.members, rulebook));
     }
     ways
 }
 
-/// The fixed last rule: every destination that is not only a fallback, each by the first route whose primary it is,
-/// else alone.
+/// The fixed last rule.
 fn everything_else(rulebook: &Rulebook, reason: &str) -> Decision {
+    let ways = all_ways(rulebook);
+    let reason = if ways.is_empty() { "no destination" } else { reason };
+    fixed(Outcome::Notify(ways), reason)
+}
+
+/// The ways of the fixed last rule: every destination that is not only a fallback, each by the first route whose
+/// primary it is, else alone.
+#[must_use]
+pub fn all_ways(rulebook: &Rulebook) -> Vec<Vec<DestinationId>> {
     let mut ways = Vec::new();
     for destination in rulebook.destinations.iter().filter(|destination| !destination.fallback_only) {
         let route = rulebook.routes.iter().find(|route| route.members.first() == Some(&destination.id));
         push_way(
             &mut ways,
-            route.map_or_else(|| vec![destination.id.clone()], |route| living_members(route, rulebook)),
+            route.map_or_else(|| vec![destination.id.clone()], |route| living_members(&route.members, rulebook)),
         );
     }
-    let reason = if ways.is_empty() { "no destination" } else { reason };
-    fixed(Outcome::Notify(ways), reason)
+    ways
 }
 
-fn living_members(route: &Route, rulebook: &Rulebook) -> Vec<DestinationId> {
+/// Ways decided on earlier, without the destinations that were removed since.
+#[must_use]
+pub fn living_ways(ways: &[Vec<DestinationId>], rulebook: &Rulebook) -> Vec<Vec<DestinationId>> {
+    let mut living = Vec::new();
+    for way in ways {
+        push_way(&mut living, living_members(way, rulebook));
+    }
+    living
+}
+
+fn living_members(members: &[DestinationId], rulebook: &Rulebook) -> Vec<DestinationId> {
     let lives = |id: &&DestinationId| rulebook.destinations.iter().any(|destination| &destination.id == *id);
-    route.members.iter().filter(lives).cloned().collect()
+    members.iter().filter(lives).cloned().collect()
 }
 
 fn push_way(ways: &mut Vec<Vec<DestinationId>>, way: Vec<DestinationId>) {

@@ -3,6 +3,7 @@
 pub mod call;
 pub mod lane;
 pub mod lanes;
+mod moves;
 pub mod reconcile;
 pub mod rescue;
 pub mod route;

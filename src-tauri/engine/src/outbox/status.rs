@@ -19,10 +19,9 @@ use crate::channel::Class;
 use crate::model::destination::Policy;
 use crate::model::notification::{AttemptOutcome, ChannelError, ErrorCode, Status};
 use crate::model::settings::Settings;
-use crate::store::table::outbox::{Change, NEVER_AT, OutboxRow};
+use crate::outbox::moves::Machine;
+use crate::store::table::outbox::{Change, OutboxRow};
 
-/// A wait longer than this hands the mail to the route's fallback as well.
-const LONG_WAIT: Duration = Duration::from_secs(600);
 /// How long a notification rests when this computer is the cause, ms.
 pub const SNOOZE_MS: i64 = 15_000;
 
@@ -161,234 +160,6 @@ pub fn key_protects(row: &OutboxRow, class: Class, now_at: i64) -> bool {
     now_at < begun_at.saturating_add(ms(window))
 }
 
-struct Machine<'a> {
-    row: &'a OutboxRow,
-    facts: &'a Facts<'a>,
-}
-
-impl Machine<'_> {
-    fn after_attempt(&self, outcome: &AttemptOutcome) -> Step {
-        match outcome {
-            AttemptOutcome::Accepted { external_id } => self.completed(external_id.clone(), None),
-            AttemptOutcome::Abandoned => self.step(Change { due_at: self.facts.now_at, wait_ms: 0, ..self.keep() }),
-            AttemptOutcome::Rejected { error } if error.code == ErrorCode::AuthenticationError => self.refused(error),
-            AttemptOutcome::Rejected { error } if self.facts.settings.retry_on.contains(&error.code) => {
-                self.counted(error, None)
-            }
-            AttemptOutcome::Rejected { error } => self.dead(error, REJECTED),
-            AttemptOutcome::Deferred { error, .. } if error.code == ErrorCode::AuthenticationError => {
-                self.refused(error)
-            }
-            AttemptOutcome::Deferred { error, retry_after, environment } => {
-                self.deferred(error, *retry_after, *environment)
-            }
-            AttemptOutcome::Unknown { error } => self.unknown(error),
-        }
-    }
-
-    fn deferred(&self, error: &ChannelError, retry_after: Option<Duration>, environment: bool) -> Step {
-        if self.facts.settings.stop_on.contains(&error.code) {
-            return self.dead(error, REJECTED);
-        }
-        if environment {
-            return self.wait(error, self.jittered(SNOOZE_MS), Effect::None);
-        }
-        match retry_after {
-            None => self.counted(error, None),
-            Some(wait) if wait > LONG_WAIT => self.wait(error, ms(wait), Effect::Alongside),
-            Some(wait) => self.wait(error, ms(wait), Effect::None),
-        }
-    }
-
-    fn refused(&self, error: &ChannelError) -> Step {
-        self.wait(error, 0, Effect::PauseDestination)
-    }
-
-    fn unknown(&self, error: &ChannelError) -> Step {
-        if key_protects(self.row, self.facts.class, self.facts.now_at) {
-            return self.counted(error, None);
-        }
-        self.uncertain(error)
-    }
-
-    fn rescued(&self, marked: bool) -> Step {
-        let error = ChannelError::new(ErrorCode::Interrupted, "The program ended in the middle of the attempt");
-        if key_protects(self.row, self.facts.class, self.facts.now_at) {
-            // No mark is made inside the window: bytes may have left, and the key protects.
-            return self.counted(&error, Some(0));
-        }
-        // Class A past its window: the attempt may have begun inside it, without a mark.
-        if marked || matches!(self.facts.class, Class::A { .. }) {
-            return self.uncertain(&error);
-        }
-        self.step(Change { due_at: self.facts.now_at, wait_ms: 0, ..self.keep() })
-    }
-
-    /// Bytes left and nobody knows: ask where one can ask, else follow the owner's policy.
-    fn uncertain(&self, error: &ChannelError) -> Step {
-        let now_at = self.facts.now_at;
-        if let Class::B { .. } = self.facts.class {
-            let wait_ms = ms(self.facts.settings.lookup_settle);
-            let change = Change {
-                status: Status::Uncertain,
-                due_at: now_at.saturating_add(wait_ms),
-                wait_ms,
-                uncertain_at: Some(now_at),
-                lookups: 0,
-                last_error: text(error),
-                ..self.keep()
-            };
-            return self.step(change);
-        }
-        self.by_policy(error)
-    }
-
-    fn cannot_tell(&self, error: &ChannelError) -> Step {
-        self.by_policy(error)
-    }
-
-    fn by_policy(&self, error: &ChannelError) -> Step {
-        match self.facts.policy {
-            Policy::NeverLost => {
-                let mut step = self.counted(error, None);
-                step.change.may_be_repeat = step.change.status == Status::Pending;
-                step
-            }
-            Policy::NeverTwice => {
-                let change = Change {
-                    status: Status::Uncertain,
-                    due_at: NEVER_AT,
-                    wait_ms: 0,
-                    uncertain_at: self.row.uncertain_at.or(Some(self.facts.now_at)),
-                    last_error: text(error),
-                    ..self.keep()
-                };
-                Step { change, effect: Effect::Alarm }
-            }
-        }
-    }
-
-    /// A lookup that failed is repeated by the backoff, then by the ladder.
-    fn ask_later(&self, error: &ChannelError) -> Step {
-        let settings = self.facts.settings;
-        let waits: Vec<i64> = settings.backoff_seconds.iter().chain(&settings.ladder_seconds).copied().collect();
-        let wait_ms = self.jittered(nth(&waits, self.row.lookups) * 1000);
-        let change = Change {
-            status: Status::Uncertain,
-            due_at: self.facts.now_at.saturating_add(wait_ms),
-            wait_ms,
-            uncertain_at: self.row.uncertain_at,
-            lookups: self.row.lookups + 1,
-            last_error: text(error),
-            ..self.keep()
-        };
-        self.step(change)
-    }
-
-    /// One more attempt of this round is spent: again after the backoff (or `wait_ms`), or given up.
-    fn counted(&self, error: &ChannelError, wait_ms: Option<i64>) -> Step {
-        let settings = self.facts.settings;
-        let attempt = self.row.attempt + 1;
-        if attempt >= settings.max_attempts {
-            let mut step = self.dead(error, USED_UP);
-            step.change.attempt = attempt;
-            return step;
-        }
-        let wait_ms = wait_ms.unwrap_or_else(|| self.jittered(nth(&settings.backoff_seconds, self.row.attempt) * 1000));
-        let mut step = self.wait(error, wait_ms, Effect::None);
-        step.change.attempt = attempt;
-        step
-    }
-
-    fn wait(&self, error: &ChannelError, wait_ms: i64, effect: Effect) -> Step {
-        let due_at = self.facts.now_at.saturating_add(wait_ms);
-        Step { change: Change { due_at, wait_ms, last_error: text(error), ..self.keep() }, effect }
-    }
-
-    fn dead(&self, error: &ChannelError, reason: &str) -> Step {
-        let change = Change {
-            status: Status::Dead,
-            reason: Some(reason.to_owned()),
-            attempt: self.row.attempt + 1,
-            last_error: text(error),
-            ..self.keep()
-        };
-        Step { change, effect: Effect::FailOver }
-    }
-
-    fn new_round(&self, event: &Event) -> Step {
-        let by_owner = matches!(event, Event::Retry { by_owner: true });
-        // Class B asked before it was given up; of the others an earlier attempt may have arrived.
-        let may_be_copy = self.facts.any_unknown
-            && !matches!(self.facts.class, Class::B { .. })
-            && !key_protects(self.row, self.facts.class, self.facts.now_at);
-        if may_be_copy && !by_owner && self.facts.policy == Policy::NeverTwice {
-            let error = ChannelError::new(ErrorCode::NoAnswer, "An earlier attempt may have arrived");
-            return self.by_policy(&error);
-        }
-        let change = Change {
-            reason: (may_be_copy && by_owner).then(|| AGAIN_BY_OWNER.to_owned()),
-            due_at: self.facts.now_at,
-            wait_ms: 0,
-            attempt: 0,
-            round: self.row.round + 1,
-            may_be_repeat: self.row.may_be_repeat || (may_be_copy && self.facts.policy == Policy::NeverLost),
-            ..self.keep()
-        };
-        self.step(change)
-    }
-
-    fn due_now(&self) -> Step {
-        self.step(Change { due_at: self.facts.now_at, wait_ms: 0, ..self.keep() })
-    }
-
-    fn completed(&self, external_id: Option<String>, reason: Option<&str>) -> Step {
-        let change = Change {
-            status: Status::Completed,
-            reason: reason.map(str::to_owned).or_else(|| self.keep().reason),
-            attempt: self.row.attempt + i64::from(self.row.status == Status::Processing),
-            external_message_id: external_id,
-            last_error: None,
-            ..self.keep()
-        };
-        Step { change, effect: Effect::Told }
-    }
-
-    fn cancelled(&self, reason: &str) -> Step {
-        self.step(Change { status: Status::Cancelled, reason: Some(reason.to_owned()), ..self.keep() })
-    }
-
-    fn step(&self, change: Change) -> Step {
-        Step { change, effect: Effect::None }
-    }
-
-    /// The row as it is, back in `pending`.
-    fn keep(&self) -> Change {
-        let row = self.row;
-        Change {
-            status: Status::Pending,
-            reason: row.reason.clone().filter(|reason| reason == AGAIN_BY_OWNER),
-            due_at: row.due_at,
-            wait_ms: row.wait_ms,
-            attempt: row.attempt,
-            round: row.round,
-            uncertain_at: None,
-            lookups: row.lookups,
-            may_be_repeat: row.may_be_repeat,
-            external_message_id: row.external_message_id.clone(),
-            last_error: row.last_error.clone(),
-        }
-    }
-
-    /// ±20 %, so that what failed together does not come back together.
-    fn jittered(&self, wait_ms: i64) -> i64 {
-        let fifth = wait_ms / 5;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
-        let part = (self.facts.random.clamp(0.0, 1.0) * (2 * fifth) as f64) as i64;
-        wait_ms - fifth + part
-    }
-}
-
 /// The wait of a step; past the end the last one repeats.
 #[must_use]
 pub fn nth(waits: &[i64], step: i64) -> i64 {
@@ -396,10 +167,205 @@ pub fn nth(waits: &[i64], step: i64) -> i64 {
     waits.get(step).or(waits.last()).copied().unwrap_or(60)
 }
 
-fn ms(duration: Duration) -> i64 {
+pub(super) fn ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn text(error: &ChannelError) -> Option<String> {
-    serde_json::to_string(error).ok()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::table::outbox::NEVER_AT;
+
+    const A: Class = Class::A { window: Duration::from_secs(86_400) };
+    const B: Class = Class::B { look_back: Duration::from_secs(39_600) };
+    const C: Class = Class::C;
+    const NOW: i64 = 1_000_000_000;
+
+    fn row(status: Status) -> OutboxRow {
+        OutboxRow {
+            id: 1,
+            dispatch_key: "k".into(),
+            operation_key: "o".into(),
+            recipient: "r".into(),
+            destination_id: "d".into(),
+            payload: String::new(),
+            status,
+            reason: None,
+            due_at: NOW - 5,
+            wait_ms: 0,
+            attempt: 0,
+            round: 1,
+            lease_token: None,
+            first_attempt_at: Some(NOW - 10),
+            uncertain_at: (status == Status::Uncertain).then_some(NOW - 7),
+            lookups: 0,
+            may_be_repeat: false,
+            external_message_id: None,
+            last_error: None,
+            created_at: NOW - 20,
+            completed_at: None,
+        }
+    }
+
+    fn error(code: ErrorCode) -> ChannelError {
+        ChannelError::new(code, "x")
+    }
+
+    fn deferred(code: ErrorCode, retry_after: Option<u64>, environment: bool) -> Event {
+        let retry_after = retry_after.map(Duration::from_secs);
+        Event::Attempt(AttemptOutcome::Deferred { error: error(code), retry_after, environment })
+    }
+
+    fn rejected(code: ErrorCode) -> Event {
+        Event::Attempt(AttemptOutcome::Rejected { error: error(code) })
+    }
+
+    fn unknown() -> Event {
+        Event::Attempt(AttemptOutcome::Unknown { error: error(ErrorCode::NoAnswer) })
+    }
+
+    /// The step of a row changed by `change`, under a policy, with the jitter in the middle.
+    fn step(change: impl FnOnce(&mut OutboxRow), status: Status, class: Class, policy: Policy, event: &Event) -> Step {
+        let settings = Settings::default();
+        let mut row = row(status);
+        change(&mut row);
+        let facts = Facts { class, policy, any_unknown: false, settings: &settings, now_at: NOW, random: 0.5 };
+        next(&row, event, &facts).unwrap()
+    }
+
+    /// From `processing`, never twice: status, wait in seconds, attempts that count, what follows.
+    fn check(class: Class, attempt: i64, event: &Event, expected: (Status, i64, i64, Effect)) {
+        let step = step(|row| row.attempt = attempt, Status::Processing, class, Policy::NeverTwice, event);
+        let wait = if step.change.status == Status::Pending { (step.change.due_at - NOW) / 1000 } else { 0 };
+        assert_eq!((step.change.status, wait, step.change.attempt, step.effect), expected, "{class:?} {event:?}");
+    }
+
+    #[test]
+    fn an_attempt_leads_where_the_diagram_says() {
+        use ErrorCode::{AuthenticationError, InvalidRecipient, NoNetwork, RateLimit, TemporaryUnavailable};
+        let accepted = Event::Attempt(AttemptOutcome::Accepted { external_id: Some("x".to_owned()) });
+        let abandoned = Event::Attempt(AttemptOutcome::Abandoned);
+        for class in [A, B, C] {
+            check(class, 0, &accepted, (Status::Completed, 0, 1, Effect::Told));
+            check(class, 2, &abandoned, (Status::Pending, 0, 2, Effect::None));
+            for (attempt, wait) in [(0, 5), (1, 20), (2, 60)] {
+                let event = deferred(TemporaryUnavailable, None, false);
+                check(class, attempt, &event, (Status::Pending, wait, attempt + 1, Effect::None));
+            }
+            check(class, 3, &deferred(TemporaryUnavailable, None, false), (Status::Dead, 0, 4, Effect::FailOver));
+            check(class, 3, &deferred(RateLimit, Some(30), false), (Status::Pending, 30, 3, Effect::None));
+            check(class, 3, &deferred(RateLimit, Some(601), false), (Status::Pending, 601, 3, Effect::Alongside));
+            check(class, 3, &deferred(NoNetwork, None, true), (Status::Pending, 15, 3, Effect::None));
+            check(class, 0, &deferred(InvalidRecipient, None, false), (Status::Dead, 0, 1, Effect::FailOver));
+            check(class, 0, &rejected(InvalidRecipient), (Status::Dead, 0, 1, Effect::FailOver));
+            check(class, 0, &rejected(TemporaryUnavailable), (Status::Pending, 5, 1, Effect::None));
+            check(class, 0, &rejected(AuthenticationError), (Status::Pending, 0, 0, Effect::PauseDestination));
+        }
+        check(A, 0, &unknown(), (Status::Pending, 5, 1, Effect::None));
+        check(A, 3, &unknown(), (Status::Dead, 0, 4, Effect::FailOver));
+        check(B, 0, &unknown(), (Status::Uncertain, 0, 1, Effect::None));
+        check(C, 0, &unknown(), (Status::Uncertain, 0, 1, Effect::Alarm));
+    }
+
+    #[test]
+    fn a_rescue_never_makes_a_blind_copy() {
+        let rescued = |marked| Event::Rescued { marked };
+        check(A, 0, &rescued(false), (Status::Pending, 0, 1, Effect::None));
+        for class in [B, C] {
+            check(class, 1, &rescued(false), (Status::Pending, 0, 1, Effect::None));
+        }
+        check(B, 0, &rescued(true), (Status::Uncertain, 0, 1, Effect::None));
+        check(C, 0, &rescued(true), (Status::Uncertain, 0, 1, Effect::Alarm));
+        for marked in [true, false] {
+            let late = |row: &mut OutboxRow| row.first_attempt_at = Some(NOW - 86_400_000);
+            let step = step(late, Status::Processing, A, Policy::NeverTwice, &rescued(marked));
+            assert_eq!(step.change.status, Status::Uncertain, "past its window the key protects no more");
+        }
+    }
+
+    #[test]
+    fn what_is_uncertain_is_asked_about_and_then_follows_the_policy() {
+        let uncertain = |policy, event: &Event| step(|row| row.attempt = 1, Status::Uncertain, B, policy, event);
+        let found = uncertain(Policy::NeverTwice, &Event::Found { external_id: Some("x".to_owned()) });
+        assert_eq!((found.change.status, found.effect), (Status::Completed, Effect::Told));
+        let absent = uncertain(Policy::NeverTwice, &Event::Absent);
+        assert_eq!((absent.change.status, absent.change.due_at, absent.change.attempt), (Status::Pending, NOW, 1));
+        let failed = uncertain(Policy::NeverTwice, &Event::LookupFailed(error(ErrorCode::NoAnswer)));
+        assert_eq!((failed.change.status, failed.change.lookups), (Status::Uncertain, 1));
+        assert_eq!(failed.change.due_at, NOW + 5000, "a lookup that failed is repeated by the backoff");
+        let silent = Event::CannotTell(error(ErrorCode::NoAnswer));
+        let held = uncertain(Policy::NeverTwice, &silent);
+        assert_eq!((held.change.status, held.change.due_at, held.effect), (Status::Uncertain, NEVER_AT, Effect::Alarm));
+        assert_eq!(held.change.uncertain_at, Some(NOW - 7), "since when it is uncertain stays");
+        let again = uncertain(Policy::NeverLost, &silent);
+        assert_eq!((again.change.status, again.change.may_be_repeat), (Status::Pending, true));
+    }
+
+    #[test]
+    fn a_new_round_begins_anew_unless_it_could_be_a_copy() {
+        let settings = Settings::default();
+        let case = |class, policy, by_owner, any_unknown, first_at: i64| {
+            let row = OutboxRow { attempt: 4, first_attempt_at: Some(first_at), ..row(Status::Dead) };
+            let facts = Facts { class, policy, any_unknown, settings: &settings, now_at: NOW, random: 0.5 };
+            let change = next(&row, &Event::Retry { by_owner }, &facts).unwrap().change;
+            (change.status, change.attempt, change.round, change.may_be_repeat)
+        };
+        let (fresh, old) = (NOW - 1000, NOW - 90_000_000);
+        let twice = Policy::NeverTwice;
+        assert_eq!(case(A, twice, false, true, fresh), (Status::Pending, 0, 2, false), "the key still protects");
+        assert_eq!(case(A, twice, false, true, old).0, Status::Uncertain, "the ladder makes no copy");
+        assert_eq!(case(A, twice, true, true, old), (Status::Pending, 0, 2, false), "the owner may");
+        assert_eq!(case(A, Policy::NeverLost, false, true, old), (Status::Pending, 0, 2, true));
+        assert_eq!(case(B, twice, false, true, old), (Status::Pending, 0, 2, false), "it was asked before");
+        assert_eq!(case(C, twice, false, false, old), (Status::Pending, 0, 2, false));
+    }
+
+    #[test]
+    fn every_arrow_of_the_diagram_and_no_other() {
+        let settings = Settings::default();
+        let facts = Facts {
+            class: B,
+            policy: Policy::NeverTwice,
+            any_unknown: false,
+            settings: &settings,
+            now_at: NOW,
+            random: 0.5,
+        };
+        let events: [(&str, Event, &[Status]); 9] = [
+            ("attempt", Event::Attempt(AttemptOutcome::Abandoned), &[Status::Processing]),
+            ("rescue", Event::Rescued { marked: false }, &[Status::Processing]),
+            ("found", Event::Found { external_id: None }, &[Status::Uncertain]),
+            ("absent", Event::Absent, &[Status::Uncertain]),
+            ("cannot tell", Event::CannotTell(error(ErrorCode::NoAnswer)), &[Status::Uncertain]),
+            ("ladder", Event::Retry { by_owner: false }, &[Status::Dead]),
+            ("owner", Event::Retry { by_owner: true }, &[Status::Dead, Status::Uncertain, Status::Pending]),
+            ("delivered", Event::MarkDelivered, &[Status::Dead, Status::Uncertain]),
+            ("cancel", Event::Cancel("x".to_owned()), &[Status::Dead, Status::Uncertain, Status::Pending]),
+        ];
+        for (name, event, allowed) in &events {
+            for status in Status::ALL {
+                let legal = next(&row(status), event, &facts).is_ok();
+                assert_eq!(legal, allowed.contains(&status), "{name} from {}", status.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn waits_are_jittered_by_a_fifth_and_the_last_one_repeats() {
+        assert_eq!([0, 1, 2, 3, 9].map(|step| nth(&[5, 20, 60], step)), [5, 20, 60, 60, 60]);
+        let settings = Settings::default();
+        for (random, expected) in [(0.0, 4000), (0.5, 5000), (1.0, 6000)] {
+            let facts = Facts {
+                class: C,
+                policy: Policy::NeverTwice,
+                any_unknown: false,
+                settings: &settings,
+                now_at: NOW,
+                random,
+            };
+            let event = deferred(ErrorCode::ConnectionReset, None, false);
+            let change = next(&row(Status::Processing), &event, &facts).unwrap().change;
+            assert_eq!((change.wait_ms, change.due_at - NOW), (expected, expected));
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
-use crate::model::ids::{AccountId, MessageKey};
+use crate::model::ids::{AccountId, DispatchKey, MessageKey};
 use crate::store::Read;
 use crate::store::error::StoreError;
 
@@ -87,6 +87,20 @@ pub fn last_seen(read: Read<'_>, account_id: &AccountId) -> Result<LastSeen, Sto
     )?;
     let check_at = check.query_row([account_id.as_str()], |row| row.get(0))?;
     Ok(LastSeen { mail_at, check_at })
+}
+
+/// Keys of notifications of an account's mails that a sender or the owner could still act on, those in hand not.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn unfinished_of(read: Read<'_>, account_id: &AccountId) -> Result<Vec<DispatchKey>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT n.dispatch_key FROM notification_outbox n
+         JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
+         WHERE n.status IN ('pending', 'uncertain', 'dead') AND m.account_id = ?1",
+    )?;
+    let rows = statement.query_map([account_id.as_str()], |row| row.get(0).map(DispatchKey))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Keys of mails that begin with this text, at most two: enough to see whether it is unique.

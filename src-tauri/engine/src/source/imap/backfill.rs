@@ -15,6 +15,26 @@ use crate::source::imap::watched::{Reader, Trouble, Watched};
 /// A Date further from the time of receipt than this is not believed, ms (identity.md).
 const CREDIBLE_DATE_MS: i64 = 48 * 3_600_000;
 
+/// Which mails are looked at.
+struct Window {
+    /// Received at or after this.
+    oldest: i64,
+    /// And in a renumbered folder whatever may ring.
+    rings_from: Option<i64>,
+}
+
+impl Window {
+    fn of(cursor: &FolderCursor, purpose: BackfillPurpose, now: i64) -> Self {
+        let rings_from = (purpose == BackfillPurpose::Rebuild).then(|| rings_from(cursor, now));
+        Self { oldest: now.saturating_sub(limits::BASELINE_AGE_MS_MAX), rings_from }
+    }
+
+    /// A mail without a time of receipt is inside.
+    fn holds(&self, received_at: Option<i64>) -> bool {
+        received_at.is_none_or(|at| at >= self.oldest || self.rings_from.is_some_and(|from| at >= from))
+    }
+}
+
 /// Looks through one more page of the folder that is open.
 pub(super) async fn step<S: Line>(reader: &mut Reader<S>, desk: &Desk, watched: &mut Watched) -> Result<(), Trouble> {
     let Some(cursor) = watched.cursor.clone() else { return Ok(()) };
@@ -22,7 +42,8 @@ pub(super) async fn step<S: Line>(reader: &mut Reader<S>, desk: &Desk, watched: 
     let page = watched.backfill_page();
     let exists = reader.conn().exists();
     let (uids, low) = last_listed(reader.conn(), range, page, exists).await?;
-    match read(reader, range.purpose, &uids).await {
+    let window = Window::of(&cursor, range.purpose, desk.now());
+    match read(reader, &window, &uids).await {
         Ok(taken) => {
             watched.backfill_went_on();
             store(desk, watched, cursor, range, low, taken).await;
@@ -39,13 +60,18 @@ pub(super) async fn step<S: Line>(reader: &mut Reader<S>, desk: &Desk, watched: 
 }
 
 /// A baseline needs the header, and more only where that says too little; a rebuild may ring and wants all.
-async fn read<S: Line>(reader: &mut Reader<S>, purpose: BackfillPurpose, uids: &[u32]) -> Result<Taken, ImapError> {
+async fn read<S: Line>(reader: &mut Reader<S>, window: &Window, uids: &[u32]) -> Result<Taken, ImapError> {
     let (Some(first), Some(last)) = (uids.first().copied(), uids.last().copied()) else { return Ok(Taken::default()) };
-    let part = if purpose == BackfillPurpose::Baseline { Part::Header } else { Part::Prefix };
+    let part = if window.rings_from.is_none() { Part::Header } else { Part::Prefix };
     let catch = Catch::new(first, last);
     let mut taken = reader.take(part, catch, Some(uids.to_vec())).await.map_err(|interrupted| interrupted.error)?;
     if part == Part::Header {
-        let thin: Vec<u32> = taken.mails.iter().filter(|(_, mail)| is_thin(mail)).map(|(uid, _)| *uid).collect();
+        let thin: Vec<u32> = taken
+            .mails
+            .iter()
+            .filter(|(_, mail)| window.holds(mail.received_at) && is_thin(mail))
+            .map(|(uid, _)| *uid)
+            .collect();
         for uid in thin {
             let catch = Catch::new(uid, uid);
             let more = reader.take(Part::Prefix, catch, Some(vec![uid])).await.map_err(|broken| broken.error)?;
@@ -70,20 +96,17 @@ fn is_thin(mail: &Mail) -> bool {
 /// Reports a page and what is left of the range after it.
 async fn store(desk: &Desk, watched: &mut Watched, mut cursor: FolderCursor, range: Backfill, low: u32, taken: Taken) {
     let now = desk.now();
-    let rings_from = rings_from(&cursor, now);
-    let oldest = now.saturating_sub(limits::BASELINE_AGE_MS_MAX);
-    let rebuild = range.purpose == BackfillPurpose::Rebuild;
+    let window = Window::of(&cursor, range.purpose, now);
     let looked_at = !taken.mails.is_empty();
     let newest = taken.mails.values().filter_map(|mail| mail.received_at).max();
-    let fresh = |at: Option<i64>| at.is_none_or(|at| at >= oldest || (rebuild && at >= rings_from));
-    let intent = if rebuild { Intent::Rebuild { rings_from } } else { Intent::Baseline };
+    let intent = window.rings_from.map_or(Intent::Baseline, |rings_from| Intent::Rebuild { rings_from });
     let mut sightings: Vec<Sighting> = Vec::new();
     for (uid, mail) in taken.mails {
-        if fresh(mail.received_at) {
+        if window.holds(mail.received_at) {
             sightings.push(watched.place.sighting(cursor.uid_validity, uid, mail, intent));
         }
     }
-    if rebuild {
+    if window.rings_from.is_some() {
         for uid in taken.unreadable {
             sightings.push(watched.place.sighting(cursor.uid_validity, uid, Mail::default(), Intent::Unreadable));
         }
@@ -91,8 +114,9 @@ async fn store(desk: &Desk, watched: &mut Watched, mut cursor: FolderCursor, ran
     let count = u32::try_from(sightings.len()).unwrap_or(u32::MAX);
     let left = Backfill { to_uid: low.saturating_sub(1), mails_left: range.mails_left.saturating_sub(count), ..range };
     // What may have to ring is looked at however many there are.
-    let may_ring = rebuild && newest.is_some_and(|at| at >= rings_from);
-    let over = left.to_uid < left.from_uid || (looked_at && !fresh(newest)) || (left.mails_left == 0 && !may_ring);
+    let may_ring = window.rings_from.zip(newest).is_some_and(|(rings_from, at)| at >= rings_from);
+    let over =
+        left.to_uid < left.from_uid || (looked_at && !window.holds(newest)) || (left.mails_left == 0 && !may_ring);
     remember_newest(&mut cursor, &sightings, now);
     cursor.backfill = (!over).then_some(left);
     desk.report(&watched.place, sightings, Some(&cursor)).await;

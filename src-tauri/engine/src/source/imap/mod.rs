@@ -12,5 +12,7 @@ mod pace;
 mod place;
 mod rounds;
 pub mod session;
+#[cfg(test)]
+mod transcripts;
 pub mod watch;
 mod watched;

@@ -12,8 +12,9 @@ use crate::source::imap::session::reply::ImapError;
 use crate::source::imap::watch::Watch;
 use crate::source::imap::watched::{Reader, Trouble, Watched};
 
-/// A mail that was told of and cannot be fetched yet is asked for again after these.
-const NOT_YET: [Duration; 3] = [Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
+/// A mail that was told of and cannot be fetched yet is asked for after these.
+const NOT_YET: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
 
 impl Watch {
     /// Looks into the open folder until what the server told of has come; `false`: look around again.
@@ -23,32 +24,36 @@ impl Watch {
         mut idle: Option<Tag>,
     ) -> Result<bool, ImapError> {
         let Some(at) = self.open_folder() else { return Ok(false) };
-        let mut not_yet = NOT_YET.iter();
         loop {
             let Some(watched) = self.folders.get_mut(at) else { return Ok(false) };
             let woken = match wake(reader, &self.desk, watched, idle.take()).await {
                 Ok(woken) => woken,
                 Err(trouble) => return self.park(at, trouble).map(|()| false),
             };
-            if woken.unsettled {
-                let Some(watched) = self.folders.get_mut(at) else { return Ok(false) };
-                match check(reader, &self.desk, watched, false).await {
-                    Ok(0) if woken.mails == 0 => {
-                        let Some(wait) = not_yet.next() else { break };
-                        if self.pause(*wait, true).await {
-                            break;
-                        }
-                        continue;
-                    }
-                    Ok(_) => {}
-                    Err(trouble) => return self.park(at, trouble).map(|()| false),
-                }
+            if woken.unsettled && !self.settle(reader, at, woken.mails > 0).await? {
+                return Ok(false);
             }
             if !reader.conn().grown() {
                 break;
             }
         }
         self.publish(reader);
+        Ok(true)
+    }
+
+    /// More was told of than came: checks the folder, and more than once where nothing comes at all.
+    async fn settle<S: Line>(&mut self, reader: &mut Reader<S>, at: usize, some: bool) -> Result<bool, ImapError> {
+        for wait in NOT_YET {
+            if self.pause(wait, true).await {
+                break;
+            }
+            let Some(watched) = self.folders.get_mut(at) else { return Ok(false) };
+            match check(reader, &self.desk, watched, false).await {
+                Ok(0) if !some => {}
+                Ok(_) => break,
+                Err(trouble) => return self.park(at, trouble).map(|()| false),
+            }
+        }
         Ok(true)
     }
 
@@ -136,8 +141,8 @@ impl Watch {
             if away {
                 let home = self.open_folder().unwrap_or_default();
                 self.check(reader, home).await?;
-            } else if reader.conn().grown() {
-                self.look(reader, None).await?;
+            } else if reader.conn().grown() && !self.look(reader, None).await? {
+                self.round(reader).await?;
             }
         }
         Ok(())

@@ -30,6 +30,8 @@ const REFUSALS_MAX_CERTAIN: u32 = 2;
 const REFUSALS_MAX: u32 = 4;
 /// So many safety polls in a row that found what IDLE did not tell prove it silent.
 const MISSED_MAX: u32 = 2;
+/// A session that lasted so long was a good one; a server that turns everybody away after a moment gets longer pauses.
+const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 /// The safety poll comes this much early, so that two checks are never further apart than the setting says.
 const POLL_SHARE: std::ops::Range<f64> = 0.85..0.95;
 
@@ -97,6 +99,10 @@ pub(super) struct Watch {
     /// IDLE was refused or proven silent; not tried before this.
     no_idle_until: Option<Instant>,
     missed: u32,
+    /// Whether the server has X-GUID, once that is known.
+    guid: Option<bool>,
+    /// So often in a row IDLE was not answered at all.
+    idle_silences: u32,
 }
 
 impl Watch {
@@ -122,6 +128,8 @@ impl Watch {
             refusals: 0,
             no_idle_until: None,
             missed: 0,
+            guid: None,
+            idle_silences: 0,
         }
     }
 
@@ -182,8 +190,13 @@ impl Watch {
         };
         self.budget.spend(Instant::now());
         self.refusals = 0;
-        let mut reader = Reader::new(session);
+        let mut reader = Reader::new(session, self.guid);
+        let began = Instant::now();
         let over = self.watch(&mut reader).await;
+        self.guid = reader.guid;
+        if began.elapsed() >= HEALTHY_AFTER {
+            self.backoff.reset();
+        }
         if matches!(over, Over::Stopped) {
             reader.session.conn.logout(limits::IMAP_LOGOUT_WAIT).await;
         }
@@ -231,12 +244,16 @@ impl Watch {
                 Ok(ended) => ended,
                 Err(error) if error.session_lives() => {
                     tracing::info!(host = self.server.host, %error, "IDLE was refused; the server is asked instead");
-                    self.no_idle_until = Some(Instant::now() + limits::IMAP_IDLE_RETRY_AFTER);
+                    self.ask_instead();
                     self.publish(reader);
                     return Ok(false);
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.idle_failed(&error);
+                    return Err(error);
+                }
             };
+            self.idle_silences = 0;
             match why {
                 Why::Stop | Why::Due => {
                     if let Some(tag) = tag {
@@ -251,7 +268,10 @@ impl Watch {
                     return Ok(false);
                 }
                 Why::Mail | Why::Renew | Why::Poked => {
-                    if !self.look(reader, tag).await? {
+                    let looked = self.look(reader, tag).await?;
+                    // What a poke is about may lie in another folder.
+                    if !looked || (why == Why::Poked && self.folders.len() > 1) {
+                        self.round(reader).await?;
                         return Ok(false);
                     }
                     if why == Why::Mail {
@@ -290,19 +310,34 @@ impl Watch {
         if self.missed >= MISSED_MAX {
             tracing::warn!(host = self.server.host, "IDLE does not tell of mail; the server is asked instead");
             self.missed = 0;
-            self.no_idle_until = Some(Instant::now() + limits::IMAP_IDLE_RETRY_AFTER);
+            self.ask_instead();
         }
+    }
+
+    /// A server that does not answer IDLE is not asked for it a third time: one silence may be a dead line.
+    fn idle_failed(&mut self, error: &ImapError) {
+        if *error == ImapError::Timeout {
+            self.idle_silences += 1;
+            if self.idle_silences >= MISSED_MAX {
+                self.idle_silences = 0;
+                self.ask_instead();
+            }
+        }
+    }
+
+    fn ask_instead(&mut self) {
+        self.no_idle_until = Some(Instant::now() + limits::IMAP_IDLE_RETRY_AFTER);
     }
 
     fn poll_wait<S: Line>(&self, reader: &Reader<S>) -> Duration {
         let share = POLL_SHARE.start + (POLL_SHARE.end - POLL_SHARE.start) * fastrand::f64();
         let poll = self.settings.poll.mul_f64(share);
-        if self.may_idle(reader) { poll } else { poll.min(limits::IMAP_POLL_WITHOUT_IDLE) }
+        let all_well = self.may_idle(reader) && self.folders.iter().all(|watched| watched.parked.is_none());
+        if all_well { poll } else { poll.min(limits::IMAP_POLL_WITHOUT_IDLE) }
     }
 
     /// A check was finished: that, and nothing less, is proof of life.
     pub(super) fn publish<S: Line>(&mut self, reader: &Reader<S>) {
-        self.backoff.reset();
         let fault = self.folders.iter().find_map(|watched| watched.parked.clone());
         if self.open_folder().is_none() {
             let fault = fault.unwrap_or_else(|| {

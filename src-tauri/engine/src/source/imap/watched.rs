@@ -25,7 +25,8 @@ pub(super) struct Reader<S: Line> {
     /// The session.
     pub(super) session: Session<S>,
     ids: Ids,
-    guid_asked: bool,
+    /// Whether the server has X-GUID; asked once, for some do not like to be asked.
+    pub(super) guid: Option<bool>,
 }
 
 /// A folder that is watched.
@@ -74,11 +75,13 @@ impl Hazard {
 }
 
 impl<S: Line> Reader<S> {
-    /// Over a session that is signed in.
-    pub(super) fn new(session: Session<S>) -> Self {
-        let ids = Ids { gmail: session.can("X-GM-EXT-1"), emailid: session.can("OBJECTID"), guid: false };
+    /// Over a session that is signed in. `guid`: whether the server has X-GUID, where it was asked before.
+    pub(super) fn new(session: Session<S>, guid: Option<bool>) -> Self {
+        let ids =
+            Ids { gmail: session.can("X-GM-EXT-1"), emailid: session.can("OBJECTID"), guid: guid.unwrap_or_default() };
         // Where a better id is offered nobody needs X-GUID.
-        Self { session, ids, guid_asked: ids.gmail || ids.emailid }
+        let guid = if ids.gmail || ids.emailid { Some(false) } else { guid };
+        Self { session, ids, guid }
     }
 
     /// Its connection.
@@ -105,9 +108,9 @@ impl<S: Line> Reader<S> {
     }
 
     async fn learn_guid(&mut self) -> Result<(), ImapError> {
-        if !self.guid_asked && self.conn().exists() > 0 {
+        if self.guid.is_none() && self.conn().exists() > 0 {
             self.ids.guid = fetch::has_guid(self.conn()).await?;
-            self.guid_asked = true;
+            self.guid = Some(self.ids.guid);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::limits;
 use crate::model::mailbox::SpecialUse;
 use crate::source::imap::session::conn::{ImapConn, Line};
-use crate::source::imap::session::reply::{ImapError, Reply};
+use crate::source::imap::session::reply::{ImapError, Note, Reply};
 
 /// The numbers of a folder, as far as the server tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ pub(crate) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resu
     let mut numbers = Numbers::default();
     conn.forget_folder();
     conn.run(&format!("EXAMINE {}", quoted(wire)), limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
-        if let Reply::Note { uid_next, uid_validity, .. } = reply {
+        if let Reply::Note(Note { uid_next, uid_validity, .. }) = reply {
             numbers.uid_next = uid_next.or(numbers.uid_next);
             numbers.uid_validity = uid_validity.or(numbers.uid_validity);
         }
@@ -46,9 +46,11 @@ pub(crate) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resu
     .await?;
     conn.take_grown();
     numbers.exists = conn.exists();
+    // No UID is 0 (RFC 3501 section 9, nz-number), and some servers say so.
+    numbers.uid_next = numbers.uid_next.filter(|uid| *uid > 0);
     if numbers.uid_next.is_none() || numbers.uid_validity.is_none() {
         let asked = lenient(status(conn, wire).await)?.unwrap_or_default();
-        numbers.uid_next = numbers.uid_next.or(asked.uid_next);
+        numbers.uid_next = numbers.uid_next.or(asked.uid_next.filter(|uid| *uid > 0));
         numbers.uid_validity = numbers.uid_validity.or(asked.uid_validity);
     }
     if numbers.uid_next.is_none() {

@@ -15,7 +15,7 @@ use crate::source::imap::session::conn::{ImapConn, Line};
 use crate::source::imap::session::failure::Failure;
 use crate::source::imap::session::folder::{lenient, quoted};
 use crate::source::imap::session::quirks::{self, Effect};
-use crate::source::imap::session::reply::{ImapError, Reply, Words};
+use crate::source::imap::session::reply::{ImapError, Note, Reply};
 
 /// A session that is signed in.
 #[derive(Debug)]
@@ -43,15 +43,7 @@ pub(crate) async fn open(server: &ImapServer, password: &SecretString) -> Result
     sign_in(conn, server, greeting, password).await
 }
 
-/// What the server said first.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Greeting {
-    preauth: bool,
-    words: Words,
-    capabilities: Option<Vec<String>>,
-}
-
-async fn connect(server: &ImapServer) -> Result<(ImapConn<Stream>, Greeting), Failure> {
+async fn connect(server: &ImapServer) -> Result<(ImapConn<Stream>, Note), Failure> {
     let trust = trust(server);
     if server.tls == Tls::None && !server.allow_plaintext && !tcp::is_loopback(&server.host) {
         return Err(Failure::plaintext(server));
@@ -81,7 +73,7 @@ async fn connect(server: &ImapServer) -> Result<(ImapConn<Stream>, Greeting), Fa
     let mut conn = ImapConn::new(line);
     conn.skip_greeting();
     // What was said before the protection counts for nothing, but for the server's name of itself.
-    Ok((conn, Greeting { preauth: false, capabilities: None, ..greeting }))
+    Ok((conn, Note { preauth: false, capabilities: None, ..greeting }))
 }
 
 /// Whom to trust, as configured.
@@ -94,18 +86,15 @@ fn trust(server: &ImapServer) -> tls::Trust {
 }
 
 /// Reads the greeting.
-pub(crate) async fn greet<S: Line>(conn: &mut ImapConn<S>) -> Result<Greeting, ImapError> {
+pub(crate) async fn greet<S: Line>(conn: &mut ImapConn<S>) -> Result<Note, ImapError> {
     match conn.greeting().await? {
-        Reply::Note { preauth, words, .. } => Ok(Greeting { preauth, words, capabilities: None }),
-        Reply::Capabilities(capabilities) => {
-            Ok(Greeting { preauth: false, words: Words::default(), capabilities: Some(capabilities) })
-        }
+        Reply::Note(note) => Ok(note),
         _ => Err(ImapError::Guard(Violation::NotUnderstood("no greeting".to_owned()))),
     }
 }
 
 /// `Err(None)`: the server does not offer it, or skips sign-in on a line that nothing protects.
-async fn start_tls<S: Line>(conn: &mut ImapConn<S>, greeting: &Greeting) -> Result<(), Option<ImapError>> {
+async fn start_tls<S: Line>(conn: &mut ImapConn<S>, greeting: &Note) -> Result<(), Option<ImapError>> {
     let capabilities = match &greeting.capabilities {
         Some(capabilities) => capabilities.clone(),
         None => capabilities(conn).await.map_err(Some)?,
@@ -132,7 +121,7 @@ pub(crate) async fn capabilities<S: Line>(conn: &mut ImapConn<S>) -> Result<Vec<
 pub(crate) async fn sign_in<S: Line>(
     mut conn: ImapConn<S>,
     server: &ImapServer,
-    greeting: Greeting,
+    greeting: Note,
     password: &SecretString,
 ) -> Result<Session<S>, Failure> {
     let broken = |error: ImapError| Failure::line(&server.host, &error);

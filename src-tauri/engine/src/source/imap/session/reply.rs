@@ -25,7 +25,7 @@ pub(crate) enum Reply {
     /// It waits for more of the command, or IDLE has begun.
     Continue,
     /// An untagged OK, NO (a warning), BAD or PREAUTH.
-    Note { preauth: bool, words: Words, uid_next: Option<u32>, uid_validity: Option<u32> },
+    Note(Note),
     /// It is about to close.
     Bye(Words),
     /// So many mails are in the folder.
@@ -46,6 +46,21 @@ pub(crate) enum Reply {
     Capabilities(Vec<String>),
     /// Anything else.
     Other,
+}
+
+/// An untagged OK, NO, BAD or PREAUTH, and what its code tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Note {
+    /// Signing in is not needed.
+    pub(crate) preauth: bool,
+    /// Its words.
+    pub(crate) words: Words,
+    /// UIDNEXT.
+    pub(crate) uid_next: Option<u32>,
+    /// UIDVALIDITY.
+    pub(crate) uid_validity: Option<u32>,
+    /// What the server can do, upper case.
+    pub(crate) capabilities: Option<Vec<String>>,
 }
 
 /// How a command ended.
@@ -183,9 +198,8 @@ impl Reply {
             }
             Response::Continue(_) => Self::Continue,
             Response::Data { status: Status::Bye, outcome } => Self::Bye(Words::of(outcome)),
-            Response::Data { outcome: Outcome { code: Some(ResponseCode::Capabilities(list)), .. }, .. }
-            | Response::Capabilities(list) => Self::Capabilities(list.iter().map(capability).collect()),
-            Response::Data { status, outcome } => Self::note(status, outcome),
+            Response::Capabilities(list) => Self::Capabilities(capabilities(list)),
+            Response::Data { status, outcome } => Self::Note(Note::of(status, outcome)),
             Response::Expunge(place) => Self::Expunged(*place),
             Response::Vanished { earlier: false, uids } => {
                 let count = uids.iter().map(|range| range.end().saturating_sub(*range.start()).saturating_add(1));
@@ -194,16 +208,6 @@ impl Reply {
             Response::Fetch(_, attributes) => Self::Fetch(FetchData::of(attributes, raw)),
             Response::MailboxData(datum) => Self::of_folder(datum),
             _ => Self::Other,
-        }
-    }
-
-    fn note(status: &Status, outcome: &Outcome<'_>) -> Self {
-        let number = |wanted: fn(&ResponseCode<'_>) -> Option<u32>| outcome.code.as_ref().and_then(wanted);
-        Self::Note {
-            preauth: *status == Status::PreAuth,
-            words: Words::of(outcome),
-            uid_next: number(|code| if let ResponseCode::UidNext(n) = code { Some(*n) } else { None }),
-            uid_validity: number(|code| if let ResponseCode::UidValidity(n) = code { Some(*n) } else { None }),
         }
     }
 
@@ -231,6 +235,23 @@ impl Reply {
             _ => Self::Other,
         }
     }
+}
+
+impl Note {
+    fn of(status: &Status, outcome: &Outcome<'_>) -> Self {
+        let mut note = Self { preauth: *status == Status::PreAuth, words: Words::of(outcome), ..Self::default() };
+        match &outcome.code {
+            Some(ResponseCode::UidNext(number)) => note.uid_next = Some(*number),
+            Some(ResponseCode::UidValidity(number)) => note.uid_validity = Some(*number),
+            Some(ResponseCode::Capabilities(list)) => note.capabilities = Some(capabilities(list)),
+            _ => {}
+        }
+        note
+    }
+}
+
+fn capabilities(list: &[Capability<'_>]) -> Vec<String> {
+    list.iter().map(capability).collect()
 }
 
 fn capability(capability: &Capability<'_>) -> String {
@@ -288,7 +309,7 @@ mod tests {
     #[test]
     fn words_have_a_code_and_no_control_characters() {
         let case = |line: &str, code: &str, text: &str| {
-            let (Reply::Done { words, .. } | Reply::Note { words, .. } | Reply::Bye(words)) = reply(line) else {
+            let (Reply::Done { words, .. } | Reply::Note(Note { words, .. }) | Reply::Bye(words)) = reply(line) else {
                 panic!("{line}")
             };
             assert_eq!((words.code.as_str(), words.text.as_str()), (code, text), "{line}");

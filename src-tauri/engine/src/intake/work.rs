@@ -1,131 +1,43 @@
-//! Intake: the one transaction. A report becomes deliveries, mails, identities, operations and notifications, and its
-//! cursor moves; after a crash either all of it exists or none.
+//! One transaction's work: each sighting is resolved, recorded, decided and acted on.
 
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-
-use crate::crash;
 use crate::decide::{self, Seen};
 use crate::identity::keys;
 use crate::identity::resolve::{self, Candidates, IdentityKind, Resolution};
+use crate::intake::fill_in::fill_in;
+use crate::intake::{Prepared, Taken};
 use crate::kernel::{Configured, Kernel};
-use crate::model::happening::{Event, Happening};
-use crate::model::ids::{AccountId, DeliveryKey, MessageKey, OperationKey};
-use crate::model::mailbox::FolderCursor;
+use crate::model::happening::Event;
+use crate::model::ids::{MessageKey, OperationKey};
 use crate::model::notification::OperationStatus;
 use crate::model::rule::{Decision, Outcome};
-use crate::model::sighting::{Intent, Report, Sighting, Verdict};
-use crate::model::topic::Topic;
+use crate::model::sighting::{Intent, Sighting, Verdict};
 use crate::notify::{self, Started};
-use crate::outbox::settle::After;
-use crate::source::{Found, NotStored, Sink};
 use crate::store::Tx;
 use crate::store::error::StoreError;
-use crate::store::table::day::{self, Day};
+use crate::store::table::day::Day;
 use crate::store::table::delivery::{self, NewDelivery};
+use crate::store::table::identity;
 use crate::store::table::message::{self, MessageRow};
 use crate::store::table::operation::{self, OperationRow};
-use crate::store::table::{folder, identity};
-
-/// What became of one sighting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    /// The delivery.
-    pub delivery_key: DeliveryKey,
-    /// What it was found to be.
-    pub verdict: Verdict,
-    /// The mail.
-    pub message_key: MessageKey,
-    /// The action on it.
-    pub operation_key: OperationKey,
-    /// `notify`, `silent` or `hold`.
-    pub decision: String,
-    /// Why.
-    pub reason: String,
-    /// The mail itself is still to be fetched.
-    pub awaits_mail: bool,
-    /// What to say happened; rings are said when they were accepted.
-    happened: Option<(Event, String, String)>,
-}
-
-/// A sighting with what can be computed before the transaction.
-struct Prepared {
-    sighting: Sighting,
-    fingerprint: Option<String>,
-}
-
-/// Stores a report whole.
-///
-/// # Errors
-/// [`StoreError`]; then nothing of it is stored.
-pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, StoreError> {
-    let Report { sightings, cursor } = report;
-    let prepared: Vec<Prepared> = sightings
-        .into_iter()
-        .map(|sighting| Prepared { fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts), sighting })
-        .collect();
-    let in_job = kernel.clone();
-    let (taken, started) = kernel
-        .store
-        .write(move |tx| {
-            let mut intake = Intake::new(tx, &in_job)?;
-            let mut taken = Vec::with_capacity(prepared.len());
-            for one in &prepared {
-                taken.push(intake.take(one)?);
-            }
-            if let Some(step) = &cursor {
-                folder::put(tx, step)?;
-            }
-            day::add(tx, &in_job.today(), intake.day)?;
-            crash::point("intake_before_commit");
-            Ok((taken, intake.started))
-        })
-        .await?;
-    crash::point("intake_after_commit");
-    started.hand_over(kernel);
-    if !taken.is_empty() {
-        kernel.changed(&[Topic::Status, Topic::History, Topic::Duplicates]);
-        if taken.iter().any(|one| one.awaits_mail) {
-            kernel.sweep.notify_one();
-        }
-    }
-    for one in &taken {
-        if let Some((event, subject, reason)) = one.happened.clone() {
-            let message_key = Some(one.message_key.clone());
-            kernel.happened(Happening { event, message_key, subject, reason, at: kernel.now() });
-        }
-    }
-    Ok(taken)
-}
-
-/// Releases a held operation whose time is over, with what is known by now.
-///
-/// # Errors
-/// [`StoreError`] of a statement.
-pub fn release(tx: Tx<'_>, kernel: &Kernel, held: &OperationRow) -> Result<After, StoreError> {
-    let Some(mail) = message::get(*tx, &held.message_key)? else { return Ok(After::default()) };
-    let mut intake = Intake::new(tx, kernel)?;
-    intake.lease_at_birth = false;
-    intake.decide_anew(&mail, held, Intent::Arrival, false)?;
-    day::add(tx, &kernel.today(), intake.day)?;
-    Ok(After { wake: intake.started.wake, ..After::default() })
-}
 
 /// One transaction's work.
-struct Intake<'a> {
+pub(super) struct Intake<'a> {
     tx: Tx<'a>,
     kernel: &'a Kernel,
     configured: Arc<Configured>,
     now_at: i64,
-    lease_at_birth: bool,
-    day: Day,
-    started: Started,
+    /// New rows may be born leased to their lane.
+    pub(super) lease_at_birth: bool,
+    /// What to count for today.
+    pub(super) day: Day,
+    /// What to hand over after the commit.
+    pub(super) started: Started,
 }
 
 impl<'a> Intake<'a> {
-    fn new(tx: Tx<'a>, kernel: &'a Kernel) -> Result<Self, StoreError> {
+    pub(super) fn new(tx: Tx<'a>, kernel: &'a Kernel) -> Result<Self, StoreError> {
         Ok(Self {
             tx,
             kernel,
@@ -137,7 +49,7 @@ impl<'a> Intake<'a> {
         })
     }
 
-    fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
+    pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
         let candidates = self.candidates(one)?;
         let resolution = resolve::resolve(
@@ -247,7 +159,7 @@ impl<'a> Intake<'a> {
         if times_seen == 1 {
             self.record_aliases(&mail.message_key, one)?;
         }
-        if fill_in(&mut mail, one) {
+        if fill_in(&mut mail, sighting, &one.fingerprint) {
             message::update_facts(self.tx, &mail)?;
         }
         let mut operation = operation::get(*self.tx, &operation_key)?.ok_or_else(StoreError::closed)?;
@@ -260,7 +172,7 @@ impl<'a> Intake<'a> {
         Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
 
-    fn decide_anew(
+    pub(super) fn decide_anew(
         &mut self,
         mail: &MessageRow,
         held: &OperationRow,
@@ -350,49 +262,6 @@ struct Likely {
     rows: Vec<MessageRow>,
 }
 
-/// Fills in what the mail lacks and this sighting has. `false`: nothing new.
-fn fill_in(mail: &mut MessageRow, one: &Prepared) -> bool {
-    let sighting = &one.sighting;
-    let before = mail.clone();
-    let (known, told) = (&mut mail.facts, &sighting.facts);
-    let empty_subject = known.subject.as_deref().is_none_or(str::is_empty);
-    if empty_subject && told.subject.is_some() {
-        known.subject.clone_from(&told.subject);
-    }
-    if known.sent_at.as_ref().is_none_or(|sent| sent.at.is_none()) && told.sent_at.is_some() {
-        known.sent_at.clone_from(&told.sent_at);
-    }
-    fill(&mut known.message_id, &told.message_id);
-    fill(&mut known.from_address, &told.from_address);
-    fill(&mut known.from_name, &told.from_name);
-    fill(&mut known.list_id, &told.list_id);
-    fill(&mut known.body, &told.body);
-    if known.to.is_empty() {
-        known.to.clone_from(&told.to);
-    }
-    fill(&mut mail.fingerprint, &one.fingerprint);
-    if mail.folder.is_none() && sighting.folder.is_some() {
-        mail.folder.clone_from(&sighting.folder);
-        mail.special_use = sighting.special_use;
-    }
-    // Until a sighting brings the provider's receive time, the time it was first seen stands for it.
-    if mail.received_at == mail.processed_at {
-        mail.received_at = sighting.received_at.unwrap_or(mail.received_at);
-    }
-    for id in &sighting.provider_ids {
-        if !mail.provider_ids.iter().any(|known| known.kind == id.kind) {
-            mail.provider_ids.push(id.clone());
-        }
-    }
-    *mail != before
-}
-
-fn fill<T: Clone>(known: &mut Option<T>, told: &Option<T>) {
-    if known.is_none() {
-        known.clone_from(told);
-    }
-}
-
 fn same_by(by: IdentityKind) -> &'static str {
     match by {
         IdentityKind::ProviderId => "same id of the provider",
@@ -451,36 +320,5 @@ fn taken(
         decision: operation.decision,
         reason: operation.reason,
         happened,
-    }
-}
-
-impl Sink for Kernel {
-    fn report(&self, report: Report) -> BoxFuture<'_, Result<Vec<Found>, NotStored>> {
-        async move {
-            let taken = take_in(self, report).await.map_err(|error| NotStored(error.to_string()))?;
-            let found = taken.into_iter().map(|one| Found {
-                verdict: one.verdict,
-                message_key: one.message_key,
-                awaits_mail: one.awaits_mail,
-            });
-            Ok(found.collect())
-        }
-        .boxed()
-    }
-
-    fn cursor<'a>(
-        &'a self,
-        account_id: &'a AccountId,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Option<FolderCursor>, NotStored>> {
-        let (account_id, folder) = (account_id.clone(), folder.to_owned());
-        let query = self.store.read(move |read| folder::get(read, &account_id, &folder));
-        async move { query.await.map_err(|error| NotStored(error.to_string())) }.boxed()
-    }
-
-    fn known<'a>(&'a self, deliveries: &'a [DeliveryKey]) -> BoxFuture<'a, Result<Vec<bool>, NotStored>> {
-        let deliveries = deliveries.to_vec();
-        let query = self.store.read(move |read| deliveries.iter().map(|key| delivery::exists(read, key)).collect());
-        async move { query.await.map_err(|error| NotStored(error.to_string())) }.boxed()
     }
 }
