@@ -12,6 +12,7 @@ use ringonce_tests::support;
 
 mod api;
 mod command_line;
+mod dedupe;
 mod harness;
 mod imap;
 mod intake;
