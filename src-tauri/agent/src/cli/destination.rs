@@ -67,7 +67,7 @@ pub(crate) struct Flags {
     fields: Vec<(String, String)>,
     /// A secret field, read from a line of standard input; several are read in the order given.
     #[arg(long = "secret", value_name = "KEY=-", value_parser = parse_secret)]
-    secrets: Vec<String>,
+    secret_keys: Vec<String>,
     /// What to do where nobody can say whether something arrived.
     #[arg(long)]
     policy: Option<Policy>,
@@ -112,7 +112,7 @@ async fn add(global: &Global, kind: String, name: String, flags: Flags, fallback
     let params = AddParams {
         kind,
         name,
-        secrets: read_secrets(&flags.secrets)?,
+        secrets: read_secrets(&flags.secret_keys)?,
         fields: flags.fields.into_iter().collect(),
         policy: flags.policy.map(|policy| policy.name().to_owned()),
         privacy: flags.privacy.map(|privacy| privacy.name().to_owned()),
@@ -128,7 +128,7 @@ async fn set(global: &Global, id: String, name: Option<String>, flags: Flags, fa
     let params = SetParams {
         id,
         name,
-        secrets: read_secrets(&flags.secrets)?,
+        secrets: read_secrets(&flags.secret_keys)?,
         fields: flags.fields.into_iter().collect(),
         policy: flags.policy.map(|policy| policy.name().to_owned()),
         privacy: flags.privacy.map(|privacy| privacy.name().to_owned()),

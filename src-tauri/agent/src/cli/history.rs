@@ -29,7 +29,8 @@ pub(crate) fn print(row: &HistoryRow, attempts_max: Option<&str>) -> Done {
         words::cut(&subject, 80)
     ))?;
     let decision = match row.decision.as_deref() {
-        Some("notify") => "Rung",
+        Some("notify") if row.notifications.is_empty() => "Nobody told",
+        Some("notify") => "Tell",
         Some("silent") => "Silent",
         Some("hold") => "Held",
         _ => "Recorded",

@@ -12,11 +12,13 @@ pub(crate) mod failure;
 mod history;
 mod ingest;
 mod list;
+mod log;
 mod mailbox;
 mod notification;
 mod out;
 mod route;
 mod rule;
+mod run;
 mod session;
 mod settings;
 mod source;
@@ -61,6 +63,8 @@ pub(crate) struct Global {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Watch and notify until stopped; prints `ready` when every mailbox is watched.
+    Run(run::Run),
     /// Mailboxes to watch.
     #[command(subcommand)]
     Mailbox(mailbox::Mailbox),
@@ -122,6 +126,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
     let CommandLine { global, command } = command_line;
     let Some(command) = command else { return Err(no_display().into()) };
     match command {
+        Command::Run(run) => run::run(&global, run).await,
         Command::Mailbox(command) => mailbox::run(&global, command).await,
         Command::Destination(command) => destination::run(&global, command).await,
         Command::Source(command) => source::run(&global, command).await,
@@ -160,4 +165,82 @@ fn no_display() -> Fault {
 
 fn parse_choice(text: &str) -> Result<Choice, String> {
     Choice::parse(text).map_err(|fault| format!("{}; {}", fault.cause, fault.next_step))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        CommandLine::command().debug_assert();
+    }
+
+    /// Reading arguments may panic where two of them share a name; that shows only when they are read.
+    #[test]
+    fn every_command_can_be_read() {
+        let check = |line: &str| {
+            let args = std::iter::once("ringonce").chain(line.split(' ').filter(|word| !word.is_empty()));
+            let global = ["--json", "--data-dir", "d", "--secrets", "keyring"];
+            let read = CommandLine::try_parse_from(args.chain(global));
+            assert!(read.is_ok_and(|read| read.global.json && read.global.secrets.is_some()), "{line}");
+        };
+        check("");
+        for line in [
+            "run --headless --ready-file f",
+            "mailbox add --email e --mailbox-id s --host h --port 1 --tls starttls --username u --folder a --folder b \
+             --password-stdin --ca-file f --allow-plaintext --no-test",
+            "mailbox set i --email e --no-imap --pin p",
+            "mailbox list",
+            "mailbox test i",
+            "mailbox pause i",
+            "mailbox resume i",
+            "mailbox remove i",
+            "destination add ntfy --name n --set a=b --set c=d --secret t=- --policy never-lost --privacy none --max-age 1 \
+             --fallback-only --no-test",
+            "destination set i --name n --set a= --secret t=- --fallback-only=false",
+            "destination list",
+            "destination test i",
+            "destination pause i",
+            "destination resume i",
+            "destination remove i",
+            "destination kinds",
+            "source add webhook --mailbox m --set port=0",
+            "source list",
+            "source remove i",
+            "route add n --to d --fallback e --fallback f",
+            "route list",
+            "route remove i",
+            "rule add --mailbox m --if subject=contains=x --silent r --before i",
+            "rule list",
+            "rule remove i",
+            "rule move i --before j",
+            "rule try --last 5",
+            "settings list",
+            "settings get k",
+            "settings set k -1",
+            "status",
+            "history --limit 0 --before i",
+            "duplicates --limit 5",
+            "attention",
+            "alarms",
+            "watch",
+            "retry i",
+            "mark-delivered i",
+            "dismiss i",
+            "redrive --since 2h",
+            "notify-again m",
+            "explain m",
+            "identify --mailbox m --provider-id gmail:1 -",
+            "ingest --mailbox m --path imap --delivery-id x --provider-id a:b --received-at 2026-01-01T00:00:00Z f",
+            "wait --settled --timeout 5",
+            "verify",
+            "prune",
+            "completions bash",
+        ] {
+            check(&line.replace("subject=contains=x", "subject\u{a0}contains\u{a0}x"));
+        }
+    }
 }

@@ -106,7 +106,12 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
             None => api.secrets.open()?.remove(&name).await?,
         }
     }
-    store(api, new).await.map(|()| Nothing {})
+    let id = new.id.0.clone();
+    store(api, new).await?;
+    if !given.is_empty() {
+        api.kernel()?.secret_replaced(&id);
+    }
+    Ok(Nothing {})
 }
 
 /// Sends a test message to a destination.

@@ -177,10 +177,16 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
             changed = examine(api, changed.mailbox, &password).await?;
         }
     }
+    let id = changed.mailbox.account_id.0.clone();
+    let replaced = given.is_some();
     if let Some(password) = given {
         api.keep_secret(&name, password).await?;
     }
-    store(api, changed).await.map(|()| Nothing {})
+    store(api, changed).await?;
+    if replaced {
+        api.kernel()?.secret_replaced(&id);
+    }
+    Ok(Nothing {})
 }
 
 /// Signs in to a mailbox and looks at each of its folders.
