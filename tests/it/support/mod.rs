@@ -9,6 +9,7 @@ pub mod imap_session;
 pub mod lmtp;
 pub mod mail;
 pub mod ntfy_peer;
+pub mod phone;
 pub mod program;
 pub mod receiver;
 pub mod relay;
