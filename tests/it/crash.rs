@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
-use std::{iter, thread};
 
 use ringonce_engine::crash::POINTS;
-use serde_json::{Value, json};
 
 use crate::support::dovecot::Dovecot;
 use crate::support::http_peer::Mode;
@@ -17,7 +16,9 @@ use crate::support::program::{Output, Program};
 use crate::support::wait::{self, secs};
 
 const MAILBOX: &str = "owner@example.org";
-const ALARM: &str = "May not have arrived: Hello: It was sent and no answer came, so it was not sent again. Open Ringonce to decide.";
+const MAIL: &str = "Ada: Hello";
+const ALARM: &str =
+    "May not have arrived: Hello: It was sent and no answer came, so it was not sent again. Open Ringonce to decide.";
 const ABORTED: Option<i32> = Some(6);
 
 /// Where a border leaves a mail.
@@ -78,6 +79,11 @@ impl House {
     fn new(class: Class) -> Self {
         let program = Program::new();
         program.ok(&["mailbox", "add", "--no-imap", "--email", MAILBOX], "");
+        Self::with(program, class)
+    }
+
+    /// A program that has its mailboxes.
+    fn with(program: Program, class: Class) -> Self {
         program.ok(&["settings", "set", "reconcile.lookup_settle_seconds", "1"], "");
         let phone = Phone::add(&program, class);
         Self { program, phone, class, mail: Mail::new("Hello").bytes() }
@@ -96,7 +102,11 @@ impl House {
             self.program.crash_at(by_source.then_some(point));
             let status = self.report().status;
             self.program.crash_at(None);
-            assert_eq!(status.signal(), if by_source { ABORTED } else { None }, "the command itself stores it: {point}");
+            assert_eq!(
+                status.signal(),
+                if by_source { ABORTED } else { None },
+                "the command itself stores it: {point}"
+            );
         }
         if by_source {
             return;
@@ -147,24 +157,66 @@ impl House {
         let asks_nobody = matches!(self.class, Class::C | Class::Command);
         let uncertain = asks_nobody && matches!(left, Left::Marked | Left::Arrived);
         let arrived = !(asks_nobody && left == Left::Marked);
-        let mail = arrived.then_some("Ada: Hello");
-        let alarm = uncertain.then_some(ALARM);
-        let expected: Vec<&str> = mail.into_iter().chain(alarm).collect();
-        let told = self.told(expected.len());
-        assert_eq!(told, expected, "{what}: told once, or said that nobody knows");
-        let db = self.program.db();
-        let statuses = db.rows("SELECT status FROM notification_outbox ORDER BY id", []);
-        let first = if uncertain { "uncertain" } else { "completed" };
-        let wanted: Vec<Value> = iter::once(first).chain(alarm.map(|_| "completed")).map(|s| json!({"status": s})).collect();
-        assert_eq!(statuses, wanted, "{what}");
-        let open = db.number("SELECT count(*) FROM alarms WHERE code = 'uncertain' AND cleared_at IS NULL", []);
-        assert_eq!(open, i64::from(uncertain), "{what}: an alarm names it");
+        let mail = arrived.then_some(MAIL);
+        let expected: Vec<&str> = mail.into_iter().chain(uncertain.then_some(ALARM)).collect();
+        assert_eq!(self.told(expected.len()), expected, "{what}: told once, or said that nobody knows");
+        self.check_end(uncertain, what);
+    }
+
+    fn check_end(&self, uncertain: bool, what: &str) {
+        let expected: &[&str] = if uncertain { &["uncertain", "completed"] } else { &["completed"] };
+        assert_eq!(self.statuses(), expected, "{what}");
+        assert_eq!(self.open_alarms(), i64::from(uncertain), "{what}: an alarm names it");
+    }
+
+    /// Nobody knows whether the mail arrived, and the program may have crashed while it said so, too.
+    fn check_held(&self, what: &str) {
+        assert!(matches!(self.class, Class::C | Class::Command), "{what}: it could be known");
+        assert_eq!(self.open_alarms(), 1, "{what}: an alarm names it");
+        let told = self.phone.told();
+        for line in [MAIL, ALARM] {
+            assert!(told.iter().filter(|told| *told == line).count() <= 1, "{what}: nothing twice: {told:?}");
+        }
+        let alarm = self.statuses().remove(1);
+        let is_told = told.iter().any(|told| told == ALARM);
+        assert!(is_told || alarm == "uncertain", "{what}: the alarm is told, or stands in `attention`: {told:?}");
+    }
+
+    /// Of the mail's notification, then of the alarm about it.
+    fn statuses(&self) -> Vec<String> {
+        let rows = self.program.db().rows("SELECT status FROM notification_outbox ORDER BY id", []);
+        rows.iter().map(|row| row["status"].as_str().expect("a word").to_owned()).collect()
+    }
+
+    fn open_alarms(&self) -> i64 {
+        let sql = "SELECT count(*) FROM alarms WHERE code = 'uncertain' AND cleared_at IS NULL";
+        self.program.db().number(sql, [])
     }
 
     /// What was told. A command may still be at work when the program that started it is gone.
     fn told(&self, count: usize) -> Vec<String> {
         wait::find(secs(10), || (self.phone.told().len() >= count).then_some(()));
         self.phone.told()
+    }
+
+    /// Starts it with a point of any commit, and has the mail come in. `true`: it met the point.
+    fn run_into(&mut self, point: &str) -> bool {
+        self.program.crash_at(Some(point));
+        let mut running = self.program.start(&["run", "--headless"]);
+        self.program.crash_at(None);
+        wait::until("it says ready or ends", secs(30), || running.printed().contains("ready") || !running.is_alive());
+        // As a source does it: until it is said to be stored.
+        wait::until("the mail is stored", secs(30), || self.report().status.success());
+        let open = "SELECT count(*) FROM notification_outbox WHERE status IN ('pending', 'processing')
+                    OR (status = 'uncertain' AND due_at < 9e18)";
+        wait::until("all is told or it ends", secs(30), || {
+            self.program.db().number(open, []) == 0 || !running.is_alive()
+        });
+        let met = !running.is_alive();
+        if !met {
+            running.stop();
+        }
+        met
     }
 }
 
@@ -211,4 +263,135 @@ fn each_point_to_a_receiver_that_takes_copies() {
 #[test]
 fn each_point_to_a_command() {
     each_point(Class::Command);
+}
+
+/// Every commit the program makes, one by one, from its start on; before that it crashed at `first` already.
+fn any_commit(class: Class, first: Option<&str>) {
+    for point in ["before_commit", "after_commit"] {
+        for count in 1.. {
+            let what = format!("{point}:{count}, class {class:?}, after a crash at {first:?}");
+            let mut house = House::new(class);
+            if let Some(first) = first {
+                house.crash(first, Comes::WhileRunning);
+            }
+            let met = house.run_into(&format!("{point}:{count}"));
+            verify(&house.program, &format!("{what}, before the restart"));
+            house.recover(Left::Unsent, &what);
+            if house.statuses()[0] == "uncertain" {
+                house.check_held(&what);
+            } else {
+                assert_eq!(house.told(1), [MAIL], "{what}: told once");
+                house.check_end(false, &what);
+            }
+            if !met {
+                assert!(count > 3, "{what}: the program makes more commits than that");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn any_commit_with_a_receiver_that_drops_copies() {
+    any_commit(Class::A, None);
+}
+
+#[test]
+fn any_commit_while_the_server_is_asked() {
+    any_commit(Class::B, Some("bytes_written"));
+}
+
+#[test]
+fn any_commit_while_nobody_knows() {
+    any_commit(Class::C, Some("mark_after_commit"));
+}
+
+/// What is not stored is read from the server again: its cursor has not moved.
+#[test]
+fn each_point_with_a_mail_that_imap_brings() {
+    let dovecot = Dovecot::shared();
+    for point in POINTS.iter().filter(|point| is_met(point, Class::B, Comes::WhileRunning)) {
+        let Some(left) = left_by(point) else { continue };
+        let what = format!("{point}, by IMAP");
+        let user = dovecot.fresh_user();
+        let program = Program::new();
+        let (port, email) = (dovecot.imap_port.to_string(), format!("{}@localhost", user.name));
+        let server = ["--host", "127.0.0.1", "--port", &port, "--tls", "none", "--username", &user.name];
+        let add = ["mailbox", "add", "--password-stdin", "--email", &email];
+        program.ok(&[&add, server.as_slice()].concat(), format!("{}\n", user.password));
+        let mut house = House::with(program, Class::B);
+
+        house.program.crash_at(Some(point));
+        let mut running = house.program.start(&["run", "--headless"]);
+        house.program.crash_at(None);
+        running.wait_line("ready", secs(30));
+        dovecot.save(&user, "INBOX", &house.mail);
+        assert_eq!(running.wait_exit(secs(30)).signal(), ABORTED, "it ends at {point}");
+        verify(&house.program, &format!("{what}, before the restart"));
+        house.check_border(left, &what);
+        let cursor = || house.program.db().number("SELECT next_uid FROM folders", []);
+        assert_eq!(cursor(), if left == Left::Outside { 1 } else { 2 }, "{what}: the cursor moves with the mail");
+
+        let mut running = house.program.start_headless();
+        wait::until("the mail is stored", secs(30), || cursor() == 2);
+        house.program.ok(&["wait", "--settled", "--timeout", "30"], "");
+        verify(&house.program, &what);
+        running.stop();
+        house.check_told(left, &what);
+    }
+}
+
+/// Mails come while the program is killed again and again, at moments a number decides.
+#[test]
+fn kills_at_any_moment_lose_nothing_and_ring_once() {
+    const MAILS: usize = 40;
+    const KILLS: usize = 6;
+    let program = Program::new();
+    program.ok(&["mailbox", "add", "--no-imap", "--email", MAILBOX], "");
+    for (key, value) in [("reconcile.lookup_settle_seconds", "1"), ("processing.max_attempts", "20")] {
+        program.ok(&["settings", "set", key, value], "");
+    }
+    let phones = [Phone::add(&program, Class::A), Phone::add(&program, Class::B)];
+    // Slow enough that a kill finds calls in hand.
+    phones.iter().for_each(|phone| phone.set(Mode::AcceptAnswerAfter(Duration::from_millis(30))));
+    let come = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..MAILS {
+                let mail = Mail::new(&format!("Mail {number}")).bytes();
+                let args = ["ingest", "--mailbox", MAILBOX, "--delivery-id", &number.to_string(), "-"];
+                // As a source does it: until it is said to be stored.
+                wait::until("the mail is stored", secs(60), || program.run(&args, &mail).status.success());
+                come.store(number + 1, Ordering::SeqCst);
+            }
+        });
+        let mut random = 0x2545_F491_4F6C_DD1D_u64;
+        for kill in 1..=KILLS {
+            let mut running = program.start_headless();
+            let from = come.load(Ordering::SeqCst);
+            wait::find(secs(10), || (come.load(Ordering::SeqCst) > from).then_some(()));
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            thread::sleep(Duration::from_millis(random % 150));
+            running.kill9();
+            verify(&program, &format!("after kill {kill}"));
+        }
+    });
+    let mut running = program.start_headless();
+    program.ok(&["wait", "--settled", "--timeout", "60"], "");
+    verify(&program, "at the end");
+    running.stop();
+    for phone in &phones {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        for told in phone.told() {
+            *times.entry(told).or_default() += 1;
+        }
+        for number in 0..MAILS {
+            assert_eq!(times.remove(&format!("Ada: Mail {number}")), Some(1), "mail {number} rings once");
+        }
+        assert!(times.is_empty(), "nothing else rings: {times:?}");
+    }
+    let open = "SELECT count(*) FROM notification_outbox WHERE status <> 'completed'";
+    assert_eq!(program.db().number(open, []), 0, "all are settled");
 }
