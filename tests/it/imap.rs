@@ -269,8 +269,7 @@ fn a_poke_on_a_dead_line_finds_it_dead_soon() {
     relay.set(Passing::Blackhole);
     dovecot.save(&user, "INBOX", &Mail::new("unheard").bytes());
     running.poke.notify_one();
-    // The line may have died before IDLE began, which is noticed later.
-    wait::until("it is noticed", secs(60), || running.health().state == HealthState::Offline);
+    wait::until("it is noticed", secs(25), || running.health().state == HealthState::Offline);
     relay.set(Passing::Pass);
     relay.reset();
     running.wait_for(Intent::Arrival, &["unheard"]);

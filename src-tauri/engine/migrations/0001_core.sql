@@ -70,6 +70,8 @@ CREATE TABLE destinations (
     fallback_only    INTEGER NOT NULL DEFAULT 0 CHECK (fallback_only IN (0, 1)),
     paused           TEXT CHECK (paused IN ('owner', 'sign_in')),
     last_delivery_at INTEGER,
+    -- What was accepted last: a channel that no longer shows it cannot prove that anything else is absent.
+    last_dispatch_key TEXT,
     last_error       TEXT,
     created_at       INTEGER NOT NULL,
     removed_at       INTEGER

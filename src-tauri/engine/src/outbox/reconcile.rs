@@ -5,13 +5,14 @@ use std::time::Duration;
 use crate::channel::{Channel, Class, Lookup};
 use crate::kernel::Kernel;
 use crate::model::destination::Destination;
+use crate::model::ids::DispatchKey;
 use crate::model::notification::{ChannelError, ErrorCode};
 use crate::outbox::lane::wait_until;
 use crate::outbox::settle;
 use crate::outbox::status::Event;
 use crate::store::error::StoreError;
 use crate::store::table::outbox::OutboxRow;
-use crate::store::table::{attempt, outbox};
+use crate::store::table::{attempt, destination, outbox};
 
 /// Questions of one round; the rest comes with the next.
 const QUESTIONS_MAX: i64 = 8;
@@ -33,8 +34,9 @@ pub async fn ask_due(kernel: &Kernel, destination: &Destination, channel: &dyn C
 
 async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Channel) -> Result<Duration, StoreError> {
     let Class::B { look_back } = channel.class() else { return Ok(LONG) };
+    let look_back_ms = i64::try_from(look_back.as_millis()).unwrap_or(i64::MAX);
     let (id, now_at) = (destination.id.clone(), kernel.now());
-    let (due, next_at) = kernel
+    let (due, next_at, control) = kernel
         .store
         .read(move |read| {
             let due = outbox::list_to_reconcile(read, &id, now_at, QUESTIONS_MAX)?;
@@ -42,20 +44,36 @@ async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Chann
                 .into_iter()
                 .map(|row| Ok((attempt::last_sent_at(read, &row.dispatch_key)?.unwrap_or(row.created_at), row)))
                 .collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((with_mark, outbox::next_reconcile_at(read, &id, now_at)?))
+            let control = destination::last_accepted(read, &id)?.filter(|(_, at)| now_at - at < look_back_ms);
+            Ok((with_mark, outbox::next_reconcile_at(read, &id, now_at)?, control))
         })
         .await?;
     for (sent_at, row) in &due {
-        let too_old = now_at.saturating_sub(*sent_at) >= i64::try_from(look_back.as_millis()).unwrap_or(i64::MAX);
+        let too_old = now_at.saturating_sub(*sent_at) >= look_back_ms;
         let answer = if too_old {
             Lookup::CannotTell(ChannelError::new(ErrorCode::NoAnswer, "The channel does not look back that far"))
         } else {
-            channel.lookup(&row.dispatch_key, *sent_at).await
+            ask(channel, &row.dispatch_key, *sent_at, control.as_ref()).await
         };
         write(kernel, row.clone(), event(answer)).await?;
     }
     let more = i64::try_from(due.len()).unwrap_or(0) == QUESTIONS_MAX;
     Ok(if more { Duration::ZERO } else { next_at.map_or(LONG, |at| wait_until(at, kernel.now())) })
+}
+
+/// Asks for a key. "Absent" counts only where the channel still shows what it surely accepted: a cache that was
+/// emptied or switched off shows nothing at all.
+async fn ask(channel: &dyn Channel, key: &DispatchKey, sent_at: i64, control: Option<&(DispatchKey, i64)>) -> Lookup {
+    let answer = channel.lookup(key, sent_at).await;
+    let (Lookup::Absent, Some((control, accepted_at))) = (&answer, control) else { return answer };
+    match channel.lookup(control, *accepted_at).await {
+        Lookup::Found { .. } => answer,
+        Lookup::Absent | Lookup::CannotTell(_) => Lookup::CannotTell(ChannelError::new(
+            ErrorCode::NoAnswer,
+            "The channel no longer shows what it accepted before",
+        )),
+        Lookup::Failed(error) => Lookup::Failed(error),
+    }
 }
 
 fn event(answer: Lookup) -> Event {

@@ -180,14 +180,14 @@ pub fn step(
 fn note_outcome(tx: Tx<'_>, row: &OutboxRow, step: &Step, now_at: i64) -> Result<(), StoreError> {
     match (row.status, step.change.status) {
         (Status::Processing | Status::Uncertain, Status::Completed) if step.change.reason.is_none() => {
-            destination::mark_outcome(tx, &row.destination_id, Some(now_at), None)
+            destination::mark_delivered(tx, &row.destination_id, &row.dispatch_key, now_at)
         }
         (Status::Processing, _) => {
             let error: Option<ChannelError> =
                 step.change.last_error.as_deref().and_then(|text| serde_json::from_str(text).ok());
-            if let (Some(_), Some(text)) = (&error, &step.change.last_error) {
+            if let (Some(error), Some(text)) = (&error, &step.change.last_error) {
                 operation::mark_error(tx, &row.operation_key, text)?;
-                destination::mark_outcome(tx, &row.destination_id, None, error.as_ref())?;
+                destination::mark_error(tx, &row.destination_id, error)?;
             }
             Ok(())
         }

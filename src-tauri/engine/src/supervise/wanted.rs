@@ -235,7 +235,7 @@ pub async fn build(
 async fn note_error(kernel: &Kernel, destination: &Destination, fault: &Fault) {
     let error = ChannelError::new(ErrorCode::SecretUnavailable, fault.cause.clone());
     let id = destination.id.clone();
-    let written = kernel.store.write(move |tx| destination::mark_outcome(tx, &id, None, Some(&error))).await;
+    let written = kernel.store.write(move |tx| destination::mark_error(tx, &id, &error)).await;
     if let Err(error) = written {
         tracing::error!("The state of destination {} was not written: {error}", destination.id);
     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 
 use crate::model::destination::{Destination, PauseReason, Policy, Privacy};
-use crate::model::ids::{DestinationId, Recipient};
+use crate::model::ids::{DestinationId, DispatchKey, Recipient};
 use crate::model::notification::ChannelError;
 use crate::store::error::StoreError;
 use crate::store::{Read, Tx};
@@ -108,22 +108,38 @@ pub fn mark_kept(tx: Tx<'_>, id: &DestinationId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Notes how the last call went: a delivery clears the error.
+/// Notes what it accepted last, which clears the error.
 ///
 /// # Errors
 /// [`StoreError`] of the statement.
-pub fn mark_outcome(
-    tx: Tx<'_>,
-    id: &DestinationId,
-    delivered_at: Option<i64>,
-    error: Option<&ChannelError>,
-) -> Result<(), StoreError> {
-    let error = error.map(serde_json::to_string).transpose()?;
+pub fn mark_delivered(tx: Tx<'_>, id: &DestinationId, key: &DispatchKey, now_at: i64) -> Result<(), StoreError> {
     tx.prepare(
-        "UPDATE destinations SET last_delivery_at = coalesce(?2, last_delivery_at), last_error = ?3 WHERE id = ?1",
+        "UPDATE destinations SET last_delivery_at = ?2, last_dispatch_key = ?3, last_error = NULL WHERE id = ?1",
     )?
-    .execute((id.as_str(), delivered_at, error))?;
+    .execute((id.as_str(), now_at, key.as_str()))?;
     Ok(())
+}
+
+/// Notes what went wrong last.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn mark_error(tx: Tx<'_>, id: &DestinationId, error: &ChannelError) -> Result<(), StoreError> {
+    tx.prepare("UPDATE destinations SET last_error = ?2 WHERE id = ?1")?
+        .execute((id.as_str(), serde_json::to_string(error)?))?;
+    Ok(())
+}
+
+/// What it accepted last, and when, ms UTC.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn last_accepted(read: Read<'_>, id: &DestinationId) -> Result<Option<(DispatchKey, i64)>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT last_dispatch_key, last_delivery_at FROM destinations
+         WHERE id = ?1 AND last_dispatch_key IS NOT NULL AND last_delivery_at IS NOT NULL",
+    )?;
+    Ok(statement.query_row([id.as_str()], |row| Ok((DispatchKey(row.get(0)?), row.get(1)?))).optional()?)
 }
 
 /// When it last took something, and what went wrong since.

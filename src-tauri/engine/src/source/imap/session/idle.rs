@@ -31,7 +31,17 @@ pub(crate) async fn idle<S: Line>(
     stop: &CancellationToken,
 ) -> Result<(Why, Option<Tag>), ImapError> {
     let tag = conn.send("", "IDLE", limits::IMAP_ANSWER_BYTES_MAX).await?;
-    conn.wait_continue(&tag, limits::IMAP_IDLE_START_WAIT, &mut |_| {}).await?;
+    let mut ignore = |_| {};
+    let begun = tokio::select! {
+        begun = conn.wait_continue(&tag, limits::IMAP_IDLE_START_WAIT, &mut ignore) => Some(begun),
+        () = poke.notified() => None,
+    };
+    let Some(begun) = begun else {
+        // Somebody is waiting, and the line may be dead: it gets no longer than DONE would.
+        conn.wait_continue(&tag, limits::IMAP_DONE_WAIT, &mut |_| {}).await?;
+        return Ok((Why::Poked, Some(tag)));
+    };
+    begun?;
     let renew = Instant::now() + limits::IMAP_IDLE_MAX;
     // Exchange tells of a mail between IDLE and `+`.
     while !conn.grown() {

@@ -152,9 +152,21 @@ async fn a_wide_gap_is_crossed_by_asking_what_there_is() {
     ];
     let rest_end = text(&["C: $ UID SEARCH UID 8010:8999", "S: * SEARCH", "S: $ OK"]);
     let mut scene = scene([opened(8, 9000), script, rest.concat(), rest_end].concat());
+    let before = NOW - DAY_MS;
+    scene
+        .sink
+        .cursors
+        .lock()
+        .unwrap()
+        .insert("INBOX".to_owned(), FolderCursor { last_check_at: Some(before), ..stored() });
     scene.check(false).await.unwrap();
     assert_eq!(scene.told(), [(3000, Intent::Arrival), (3001, Intent::Arrival)]);
     assert_eq!(scene.next_uid(), 9000);
+    let moves: Vec<Option<i64>> = {
+        let reports = scene.sink.reports.lock().unwrap();
+        reports.iter().filter_map(|report| report.cursor.as_ref()).map(|moved| moved.cursor.last_check_at).collect()
+    };
+    assert_eq!(moves, [Some(before), Some(NOW)], "only the last page ends the check");
     scene.over().await;
 }
 
