@@ -13,6 +13,7 @@ use ringonce_tests::support;
 mod api;
 mod command_line;
 mod dedupe;
+mod crash;
 mod harness;
 mod imap;
 mod intake;
