@@ -12,8 +12,8 @@ use ringonce_tests::support;
 
 mod api;
 mod command_line;
-mod dedupe;
 mod crash;
+mod dedupe;
 mod harness;
 mod imap;
 mod intake;
