@@ -14,4 +14,5 @@ mod dedupe;
 mod harness;
 mod imap;
 mod intake;
+mod outbox;
 mod tidy;
