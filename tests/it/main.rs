@@ -18,4 +18,5 @@ mod harness;
 mod imap;
 mod intake;
 mod secrets;
+mod outbox;
 mod tidy;

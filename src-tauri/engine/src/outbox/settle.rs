@@ -165,7 +165,7 @@ pub fn step(
         return Ok(After::default());
     }
     let mut after = After::default();
-    if step.change.status == Status::Pending {
+    if matches!(step.change.status, Status::Pending | Status::Uncertain) {
         after.wake.push(row.destination_id.clone());
     }
     note_outcome(tx, row, &step, now_at)?;
