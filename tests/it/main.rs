@@ -10,7 +10,12 @@
 
 use ringonce_tests::support;
 
+mod api;
+mod command_line;
+mod crash;
+mod dedupe;
 mod harness;
 mod imap;
 mod intake;
+mod secrets;
 mod tidy;
