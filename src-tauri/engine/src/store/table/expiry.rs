@@ -15,10 +15,9 @@ pub fn list(
     too_old_at: i64,
     limit: i64,
 ) -> Result<Vec<OutboxRow>, StoreError> {
-    let wanted = WANTED.replace('?', "?2");
     list_where(
         read,
-        &format!("status = 'pending' AND destination_id = ?1 AND NOT {wanted} ORDER BY id DESC LIMIT ?3"),
+        &format!("status = 'pending' AND destination_id = ?1 AND NOT {WANTED} ORDER BY id DESC LIMIT ?3"),
         (destination.as_str(), too_old_at, limit),
     )
 }

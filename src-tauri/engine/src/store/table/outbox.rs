@@ -144,9 +144,8 @@ pub fn insert(tx: Tx<'_>, new: &NewRow<'_>) -> Result<bool, StoreError> {
     Ok(inserted.is_some())
 }
 
-/// Not too old, where `?` is the time at or before which a row is: messages of the program itself never are, for a digest
-/// of what was too old would have to be told in a digest again.
-pub(super) const WANTED: &str = "(? IS NULL OR created_at > ? OR json_extract(payload, '$.mailbox_id') = 'ringonce')";
+/// Decided after `?2`. Messages of Ringonce itself never age: a digest of the aged would need a digest.
+pub(super) const WANTED: &str = "(?2 IS NULL OR created_at > ?2 OR json_extract(payload, '$.mailbox_id') = 'ringonce')";
 
 /// Claims as many due notifications of a destination as there are tokens, newest first, and begins an attempt of each.
 /// Those decided at `too_old_at` or before are left to the sweep.
@@ -161,15 +160,14 @@ pub fn claim(
     too_old_at: Option<i64>,
     now_at: i64,
 ) -> Result<Vec<OutboxRow>, StoreError> {
-    let wanted = WANTED.replace('?', "?4");
     let mut select = tx.prepare(&format!(
         "SELECT dispatch_key FROM notification_outbox INDEXED BY notification_outbox_due
-         WHERE destination_id = ?1 AND status = 'pending' AND due_at <= ?2 AND {wanted}
-         ORDER BY due_at DESC, id DESC LIMIT ?3"
+         WHERE destination_id = ?1 AND status = 'pending' AND due_at <= ?3 AND {WANTED}
+         ORDER BY due_at DESC, id DESC LIMIT ?4"
     ))?;
     let limit = i64::try_from(tokens.len()).unwrap_or(i64::MAX);
     let keys: Vec<DispatchKey> = select
-        .query_map((destination.as_str(), now_at, limit, too_old_at), |row| row.get(0).map(DispatchKey))?
+        .query_map((destination.as_str(), too_old_at, now_at, limit), |row| row.get(0).map(DispatchKey))?
         .collect::<Result<_, _>>()?;
     let sql = format!(
         "UPDATE notification_outbox SET status = 'processing', lease_token = ?2, lease_until = ?3,
@@ -336,9 +334,8 @@ pub fn next_due_at(
     destination: &DestinationId,
     too_old_at: Option<i64>,
 ) -> Result<Option<i64>, StoreError> {
-    let wanted = WANTED.replace('?', "?2");
     let mut statement = read.prepare(&format!(
-        "SELECT min(due_at) FROM notification_outbox WHERE destination_id = ?1 AND status = 'pending' AND {wanted}"
+        "SELECT min(due_at) FROM notification_outbox WHERE destination_id = ?1 AND status = 'pending' AND {WANTED}"
     ))?;
     Ok(statement.query_row((destination.as_str(), too_old_at), |row| row.get(0))?)
 }
