@@ -101,6 +101,7 @@ async fn claim(
     }
     let tokens: Vec<LeaseToken> = slots.iter().map(|_| kernel.new_token()).collect();
     let (in_job, id) = (kernel.clone(), destination.id.clone());
+    let too_old_at = destination.oldest_wanted_at(kernel.now());
     let (rows, next_due_at) = kernel
         .store
         .write(move |tx| {
@@ -113,11 +114,11 @@ async fn claim(
             }
             let lease = configured.settings.lease;
             let lease_until = now_at.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
-            let rows = outbox::claim(tx, &id, &tokens, lease_until, now_at)?;
+            let rows = outbox::claim(tx, &id, &tokens, lease_until, too_old_at, now_at)?;
             if !rows.is_empty() {
                 crash::point("claim_before_commit");
             }
-            Ok((rows, outbox::next_due_at(*tx, &id)?))
+            Ok((rows, outbox::next_due_at(*tx, &id, too_old_at)?))
         })
         .await?;
     if !rows.is_empty() {
