@@ -10,6 +10,7 @@
 
 use ringonce_tests::support;
 
+mod alarms;
 mod harness;
 mod imap;
 mod intake;

@@ -16,7 +16,7 @@ use crate::source::HealthState;
 use crate::store::Store;
 use crate::store::table::{mailbox, outbox, setting};
 use crate::supervise::live::Live;
-use crate::supervise::{Supervisor, roster, wake};
+use crate::supervise::{Supervisor, alarms, roster, wake};
 
 /// A running engine.
 pub struct Engine {
@@ -56,6 +56,7 @@ impl Engine {
         let others = vec![
             tokio::spawn(sweep::run(kernel.clone(), stop.clone())),
             tokio::spawn(wake::run(kernel.clone(), live.clone(), stop.clone())),
+            tokio::spawn(alarms::run(supervisor.clone(), stop.clone())),
         ];
         let supervisor = tokio::spawn(supervisor.run(stop.clone()));
         Ok(Self { kernel, live, secrets, stop, supervisor, others })
