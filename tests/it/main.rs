@@ -14,6 +14,7 @@ mod api;
 mod command_line;
 mod crash;
 mod dedupe;
+mod alarms;
 mod harness;
 mod imap;
 mod intake;
