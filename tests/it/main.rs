@@ -10,14 +10,14 @@
 
 use ringonce_tests::support;
 
+mod alarms;
 mod api;
 mod command_line;
 mod crash;
 mod dedupe;
-mod alarms;
 mod harness;
 mod imap;
 mod intake;
-mod secrets;
 mod outbox;
+mod secrets;
 mod tidy;
