@@ -11,6 +11,7 @@
 use ringonce_tests::support;
 
 mod api;
+mod catch_up;
 mod command_line;
 mod crash;
 mod dedupe;
