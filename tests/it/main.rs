@@ -12,6 +12,7 @@ use ringonce_tests::support;
 
 mod alarms;
 mod api;
+mod catch_up;
 mod command_line;
 mod crash;
 mod dedupe;
