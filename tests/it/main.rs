@@ -12,8 +12,12 @@ use ringonce_tests::support;
 
 mod api;
 mod command_line;
+mod crash;
+mod dedupe;
+mod alarms;
 mod harness;
 mod imap;
 mod intake;
 mod secrets;
+mod outbox;
 mod tidy;

@@ -14,6 +14,7 @@ use crate::net::signature;
 use crate::secret::SecretName;
 use crate::source::webhook;
 use crate::store::table::source::{self, SourceRow};
+use crate::supervise::wanted::listener_name;
 
 /// The one kind there is beside IMAP.
 const WEBHOOK: &str = "webhook";
@@ -111,7 +112,7 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Added, Fault> {
 pub async fn list(api: &Api, _: Nothing) -> Result<Vec<SourceView>, Fault> {
     let rows = api.read(source::list).await?;
     let view = |row: SourceRow| {
-        let health = api.live().map(|live| live.health_of(row.id.as_str()));
+        let health = api.live().map(|live| live.health_of(&listener_name(row.port)));
         SourceView {
             url: webhook::url(row.port, &row.id),
             state: health.as_ref().map_or(STOPPED, |health| health.state.as_str()).to_owned(),

@@ -25,18 +25,33 @@ const LOOK_AT_LEAST: Duration = Duration::from_secs(60);
 /// After an error of the database.
 const AFTER_ERROR: Duration = Duration::from_secs(2);
 
-/// Sends to one destination until `stop`, then finishes the calls in hand.
+/// Sends to one destination until `stop`, then finishes the calls in hand. Meanwhile it asks about what is uncertain:
+/// a question without an answer delays no mail.
 pub async fn run(kernel: Kernel, destination: Destination, channel: Arc<dyn Channel>, stop: CancellationToken) {
     let lane = kernel.lanes.open(&destination.id);
+    let asking = reconcile::ask(&kernel, &destination, channel.as_ref(), &lane.ask);
+    tokio::select! {
+        () = send_all(&kernel, &lane, &destination, channel.as_ref(), &stop) => {}
+        () = asking => {}
+    }
+}
+
+async fn send_all(
+    kernel: &Kernel,
+    lane: &Arc<Lane>,
+    destination: &Destination,
+    channel: &dyn Channel,
+    stop: &CancellationToken,
+) {
     let mut calls = FuturesUnordered::new();
     loop {
         for born in lane.take_born() {
-            calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
+            calls.push(send(kernel, channel, born.row, born.slot));
         }
-        let next_look = match claim(&kernel, &lane, &destination).await {
+        let next_look = match claim(kernel, lane, destination).await {
             Ok((claimed, next_look)) => {
                 for (row, slot) in claimed {
-                    calls.push(send(&kernel, channel.as_ref(), row, slot));
+                    calls.push(send(kernel, channel, row, slot));
                 }
                 next_look
             }
@@ -45,17 +60,18 @@ pub async fn run(kernel: Kernel, destination: Destination, channel: Arc<dyn Chan
                 AFTER_ERROR
             }
         };
-        let next_question = reconcile::ask_due(&kernel, &destination, channel.as_ref()).await;
+        // What just ended may be uncertain.
+        lane.ask.notify_one();
         tokio::select! {
             () = stop.cancelled() => break,
             () = lane.wake.notified() => {}
             Some(()) = calls.next(), if !calls.is_empty() => {}
-            () = tokio::time::sleep(next_look.min(next_question)) => {}
+            () = tokio::time::sleep(next_look) => {}
         }
     }
     kernel.lanes.close(&destination.id);
     for born in lane.take_born() {
-        calls.push(send(&kernel, channel.as_ref(), born.row, born.slot));
+        calls.push(send(kernel, channel, born.row, born.slot));
     }
     while calls.next().await.is_some() {}
 }
@@ -85,17 +101,24 @@ async fn claim(
     }
     let tokens: Vec<LeaseToken> = slots.iter().map(|_| kernel.new_token()).collect();
     let (in_job, id) = (kernel.clone(), destination.id.clone());
+    let too_old_at = destination.oldest_wanted_at(kernel.now());
     let (rows, next_due_at) = kernel
         .store
         .write(move |tx| {
             let now_at = in_job.now();
-            let lease = in_job.configured(*tx)?.settings.lease;
+            let configured = in_job.configured(*tx)?;
+            // Whoever pauses or removes it may be quicker than the end of this lane.
+            let sends = |known: &Destination| known.id == id && known.paused.is_none();
+            if !configured.rulebook.destinations.iter().any(sends) {
+                return Ok((Vec::new(), None));
+            }
+            let lease = configured.settings.lease;
             let lease_until = now_at.saturating_add(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX));
-            let rows = outbox::claim(tx, &id, &tokens, lease_until, now_at)?;
+            let rows = outbox::claim(tx, &id, &tokens, lease_until, too_old_at, now_at)?;
             if !rows.is_empty() {
                 crash::point("claim_before_commit");
             }
-            Ok((rows, outbox::next_due_at(*tx, &id)?))
+            Ok((rows, outbox::next_due_at(*tx, &id, too_old_at)?))
         })
         .await?;
     if !rows.is_empty() {

@@ -87,7 +87,8 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap = ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old };
+        let imap =
+            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),
@@ -118,6 +119,12 @@ impl Wanted {
     }
 }
 
+/// Under what name the listener of a port runs: one for all its webhooks.
+#[must_use]
+pub fn listener_name(port: u16) -> String {
+    format!("port {port}")
+}
+
 fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String, Listener> {
     let mut listeners: BTreeMap<String, Listener> = BTreeMap::new();
     for row in sources {
@@ -126,7 +133,7 @@ fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String,
             continue;
         }
         let listener = listeners
-            .entry(format!("port {}", row.port))
+            .entry(listener_name(row.port))
             .or_insert_with(|| Listener { port: row.port, endpoints: Vec::new() });
         listener.endpoints.push((row, mailbox.clone()));
     }
@@ -179,7 +186,7 @@ impl Supervisor {
 
     /// Takes the webhooks of one port.
     pub(super) async fn listen(self, listener: Listener, stop: CancellationToken) {
-        let name = format!("port {}", listener.port);
+        let name = listener_name(listener.port);
         let make = || {
             let (secrets, listener, live) = (Arc::clone(&self.secrets), listener.clone(), self.live.clone());
             async move {
