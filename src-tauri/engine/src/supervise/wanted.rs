@@ -167,7 +167,7 @@ impl Supervisor {
         let make = || {
             let (secrets, reader) = (Arc::clone(&self.secrets), reader.clone());
             async move {
-                let password = secrets.open()?.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
+                let password = secrets.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
                 let password = password.ok_or_else(|| {
                     Fault::new(
                         FaultCode::Secret,
@@ -190,10 +190,9 @@ impl Supervisor {
         let make = || {
             let (secrets, listener, live) = (Arc::clone(&self.secrets), listener.clone(), self.live.clone());
             async move {
-                let store = secrets.open()?;
                 let mut endpoints = Vec::new();
                 for (row, mailbox) in listener.endpoints {
-                    let Some(secret) = store.get(&SecretName::source(&row.id)).await? else { continue };
+                    let Some(secret) = secrets.get(&SecretName::source(&row.id)).await? else { continue };
                     endpoints.push(Endpoint::new(row.id, mailbox.account_id, mailbox.mailbox_id, &secret)?);
                 }
                 let (_, endpoints) = watch::channel(Arc::from(endpoints));
@@ -227,7 +226,7 @@ pub async fn build(
     let mut given = BTreeMap::new();
     for field in kind.fields.iter().filter(|field| field.secret) {
         let name = SecretName::destination(&destination.id, field.key);
-        if let Some(secret) = secrets.open()?.get(&name).await? {
+        if let Some(secret) = secrets.get(&name).await? {
             given.insert(field.key.to_owned(), secret);
         }
     }
