@@ -25,6 +25,10 @@ impl Program {
             ("retry.backoff_seconds", "1"),
             ("retry.ladder_seconds", "1"),
             ("reconcile.lookup_settle_seconds", "1"),
+            // Only what a test asks for is told beside its mails.
+            ("alarm.dead_letters", "1000000"),
+            ("alarm.oldest_due_seconds", "604800"),
+            ("alarm.stale_mailbox_seconds", "604800"),
         ]);
     }
 
