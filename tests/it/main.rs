@@ -10,9 +10,11 @@
 
 use ringonce_tests::support;
 
+mod bad_input;
 mod dedupe;
 mod harness;
 mod imap;
 mod intake;
 mod outbox;
+mod rules;
 mod tidy;
