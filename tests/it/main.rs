@@ -11,10 +11,15 @@
 use ringonce_tests::support;
 
 mod bad_input;
+mod alarms;
+mod api;
+mod command_line;
+mod crash;
 mod dedupe;
 mod harness;
 mod imap;
 mod intake;
 mod outbox;
 mod rules;
+mod secrets;
 mod tidy;

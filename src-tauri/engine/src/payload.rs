@@ -1,5 +1,6 @@
 //! The text of a notification, rendered once when it is decided, as the destination's privacy allows.
 
+use crate::decide::digest::{self, Digest};
 use crate::identity::keys;
 use crate::model::destination::{Destination, Privacy};
 use crate::model::ids::OperationKey;
@@ -23,6 +24,12 @@ pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &
     let preview = facts.body.as_ref().map(|body| body.preview.clone()).filter(|preview| !preview.is_empty());
     let is_self = message.mailbox_id.as_str() == SELF_MAILBOX;
     let (title, body, from, subject) = match destination.privacy {
+        privacy if is_self && digest::is_digest(facts.message_id.as_deref().unwrap_or_default()) => {
+            let lines = Digest::from_text(&preview.unwrap_or_default());
+            let subject = subject.unwrap_or_default();
+            let (from, told) = if privacy == Privacy::Full { (address, subject.clone()) } else { Default::default() };
+            (subject, lines.body(privacy), from, told)
+        }
         Privacy::Full if is_self => {
             (subject.clone().unwrap_or_default(), preview.unwrap_or_default(), address, subject.unwrap_or_default())
         }

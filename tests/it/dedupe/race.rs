@@ -71,7 +71,7 @@ fn two_senders_that_claim_one_row_at_once_have_one_lease() {
             let tokens = [LeaseToken(format!("{name}.{round}"))];
             let id = DestinationId(destination.clone());
             barrier.wait();
-            let claim = store.write(move |tx| outbox::claim(tx, &id, &tokens, now_at + 60_000, now_at + 1000));
+            let claim = store.write(move |tx| outbox::claim(tx, &id, &tokens, now_at + 60_000, None, now_at + 1000));
             claimed.extend(runtime.block_on(claim).expect("the claim is written"));
         }
         claimed.into_iter().map(|row| row.dispatch_key.0).collect()

@@ -10,6 +10,7 @@ pub mod lmtp;
 pub mod mail;
 pub mod ntfy_peer;
 pub mod owner;
+pub mod phone;
 pub mod program;
 pub mod receiver;
 pub mod relay;

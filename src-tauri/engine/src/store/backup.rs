@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::store::Read;
 use crate::store::error::{StoreError, StoreErrorKind};
+use crate::store::restored::{RESTORED_AT, RESTORED_FROM_AT};
 
 /// Daily copies that are kept.
 const DAILY_KEPT: usize = 3;
@@ -31,7 +32,12 @@ pub fn copy_daily(read: Read<'_>, database: &Path, now_at: i64) -> Result<PathBu
 #[must_use]
 pub fn newest_daily_at(database: &Path) -> Option<i64> {
     let copies = list(database).ok()?;
-    copies.iter().rev().find_map(|path| name(path).strip_prefix("ringonce-")?.strip_suffix(".db")?.parse().ok())
+    copies.iter().rev().find_map(|path| made_at(path))
+}
+
+/// When a daily copy was made, ms UTC.
+fn made_at(copy: &Path) -> Option<i64> {
+    name(copy).strip_prefix("ringonce-")?.strip_suffix(".db")?.parse().ok()
 }
 
 /// A copy of the schema before a migration, so that the step can be taken back by hand.
@@ -46,7 +52,7 @@ pub(in crate::store) fn copy_before_migration(
 }
 
 /// Moves a broken database aside and puts the newest copy in its place, or nothing where there is none.
-/// `restored_at` and `restored_from` in `meta` say so to the intake, which rings for no mail of the gap singly.
+/// `restored_at` and `restored_from_at` in `meta` say so to the intake, which rings for no mail of the gap singly.
 pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &StoreError) -> Result<(), StoreError> {
     let broken = database.with_extension(format!("broken-{now_at}"));
     fs::rename(database, &broken).map_err(|error| io(database, &error))?;
@@ -61,8 +67,8 @@ pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &Sto
         Some(copy) => {
             fs::copy(&copy, database).map_err(|error| io(&copy, &error))?;
             let connection = Connection::open(database)?;
-            let from_at = newest_daily_at(database).unwrap_or(0);
-            for (key, value) in [("restored_at", now_at), ("restored_from_at", from_at)] {
+            let from_at = made_at(&copy).unwrap_or(0);
+            for (key, value) in [(RESTORED_AT, now_at), (RESTORED_FROM_AT, from_at)] {
                 connection.execute(
                     "INSERT INTO meta (key, value) VALUES (?1, ?2)
                      ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -87,7 +87,8 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap = ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old };
+        let imap =
+            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),

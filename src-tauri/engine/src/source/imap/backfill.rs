@@ -2,6 +2,7 @@
 
 use crate::limits;
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
+use crate::model::occasion::Occasion;
 use crate::model::sighting::{Intent, Sighting};
 use crate::source::imap::catch_up::remember_newest;
 use crate::source::imap::desk::Desk;
@@ -120,6 +121,10 @@ async fn store(desk: &Desk, watched: &mut Watched, mut cursor: FolderCursor, ran
     remember_newest(&mut cursor, &sightings, now);
     cursor.backfill = (!over).then_some(left);
     desk.report(&watched.place, sightings, Some(&cursor)).await;
+    // Newest first: after the first page of which nothing may ring, hardly anything may.
+    if window.rings_from.is_some() && (over || (looked_at && !may_ring)) {
+        desk.ended(&watched.place.account_id, Occasion::Rebuild).await;
+    }
     watched.cursor = Some(cursor);
 }
 

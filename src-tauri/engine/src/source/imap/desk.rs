@@ -5,8 +5,9 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::model::error::{Fault, FaultCode};
-use crate::model::ids::DeliveryKey;
+use crate::model::ids::{AccountId, DeliveryKey};
 use crate::model::mailbox::FolderCursor;
+use crate::model::occasion::{Ended, Occasion};
 use crate::model::sighting::{Intent, Report, Sighting};
 use crate::source::imap::place::Place;
 use crate::source::{Context, HealthState, Method, NotStored};
@@ -20,6 +21,10 @@ pub(super) struct Desk {
     pub(super) context: Context,
     /// Mail this much older than the last check of its folder is old, ms.
     pub(super) old_ms: i64,
+    /// A folder whose last check is longer ago than this, and in one session than this and a poll, is caught up, ms.
+    pub(super) absence_ms: i64,
+    /// Time between two polls, ms.
+    pub(super) poll_ms: i64,
     /// A check that found nothing is recorded no more often than this, ms.
     pub(super) record_check_ms: i64,
 }
@@ -34,14 +39,24 @@ impl Desk {
     /// kept and nothing else is read.
     pub(super) async fn report(&self, place: &Place, sightings: Vec<Sighting>, cursor: Option<&FolderCursor>) {
         let arrived = sightings.iter().any(|sighting| !matches!(sighting.intent, Intent::Baseline));
-        let report = Report { sightings, cursor: cursor.map(|cursor| place.cursor_move(cursor.clone())) };
-        let mut wait = STORE_AGAIN_AFTER_MIN;
-        while let Err(error) = self.context.sink.report(report.clone()).await {
-            self.not_stored(error, &mut wait).await;
-        }
+        let cursor = cursor.map(|cursor| place.cursor_move(cursor.clone()));
+        self.send(Report { sightings, cursor, ended: None }).await;
         if arrived {
             let now = self.now();
             self.context.health.send_modify(|health| health.last_mail_at = Some(now));
+        }
+    }
+
+    /// Reports that nothing more of an occasion is to come: what waits for it is told.
+    pub(super) async fn ended(&self, account_id: &AccountId, occasion: Occasion) {
+        let ended = Ended { account_id: account_id.clone(), occasion };
+        self.send(Report { ended: Some(ended), ..Report::default() }).await;
+    }
+
+    async fn send(&self, report: Report) {
+        let mut wait = STORE_AGAIN_AFTER_MIN;
+        while let Err(error) = self.context.sink.report(report.clone()).await {
+            self.not_stored(error, &mut wait).await;
         }
     }
 

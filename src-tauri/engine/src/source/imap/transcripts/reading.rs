@@ -1,6 +1,7 @@
 //! Pages of mails, and what goes wrong with them.
 
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
+use crate::model::occasion::Occasion;
 use crate::model::sighting::Intent;
 use crate::net::guard::Violation;
 use crate::source::imap::backfill;
@@ -160,7 +161,8 @@ async fn a_wide_gap_is_crossed_by_asking_what_there_is() {
         .unwrap()
         .insert("INBOX".to_owned(), FolderCursor { last_check_at: Some(before), ..stored() });
     scene.check(false).await.unwrap();
-    assert_eq!(scene.told(), [(3000, Intent::Arrival), (3001, Intent::Arrival)]);
+    let caught_up = Intent::Gathered(Occasion::CatchUp);
+    assert_eq!(scene.told(), [(3000, caught_up), (3001, caught_up)], "nobody looked for a day");
     assert_eq!(scene.next_uid(), 9000);
     let moves: Vec<Option<i64>> = {
         let reports = scene.sink.reports.lock().unwrap();
