@@ -10,6 +10,7 @@
 
 use ringonce_tests::support;
 
+mod bad_input;
 mod alarms;
 mod api;
 mod catch_up;
@@ -20,5 +21,6 @@ mod harness;
 mod imap;
 mod intake;
 mod outbox;
+mod rules;
 mod secrets;
 mod tidy;
