@@ -17,6 +17,7 @@ mod catch_up;
 mod command_line;
 mod crash;
 mod dedupe;
+mod disk_full;
 mod harness;
 mod imap;
 mod intake;
