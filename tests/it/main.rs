@@ -10,6 +10,7 @@
 
 use ringonce_tests::support;
 
+mod alarms;
 mod api;
 mod catch_up;
 mod command_line;
@@ -18,5 +19,6 @@ mod dedupe;
 mod harness;
 mod imap;
 mod intake;
+mod outbox;
 mod secrets;
 mod tidy;

@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::store::table::{outbox, setting};
 use crate::supervise::live::Live;
 use crate::supervise::wanted::Wanted;
-use crate::supervise::{Supervisor, roster, wake};
+use crate::supervise::{Supervisor, alarms, roster, wake};
 
 /// A running engine.
 pub struct Engine {
@@ -57,6 +57,7 @@ impl Engine {
         let others = vec![
             tokio::spawn(sweep::run(kernel.clone(), stop.clone())),
             tokio::spawn(wake::run(kernel.clone(), live.clone(), stop.clone())),
+            tokio::spawn(alarms::run(supervisor.clone(), stop.clone())),
         ];
         let supervisor = tokio::spawn(supervisor.run(stop.clone()));
         Ok(Self { kernel, live, secrets, stop, supervisor, others })

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, broadcast};
 
+use crate::alarm::Board;
 use crate::clock::Clock;
 use crate::decide::Rulebook;
 use crate::model::happening::Happening;
@@ -44,6 +45,8 @@ pub struct Parts {
     pub reconfigured: Notify,
     /// Something became due that only the sweep handles.
     pub sweep: Notify,
+    /// What alarms need in memory.
+    pub alarms: Board,
     /// Settles that could not be written yet; no lane claims meanwhile.
     pub unsettled: AtomicUsize,
     editions: Mutex<HashMap<String, u64>>,
@@ -87,6 +90,7 @@ impl Kernel {
             happened: broadcast::Sender::new(UNHEARD_MAX),
             reconfigured: Notify::new(),
             sweep: Notify::new(),
+            alarms: Board::default(),
             unsettled: AtomicUsize::new(0),
             editions: Mutex::default(),
             in_hand: Mutex::default(),

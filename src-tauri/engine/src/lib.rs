@@ -20,13 +20,13 @@
 //! ([`decide::digest`], [`self_message`]).
 //! [`outbox`] claims with a lease, records that bytes will leave, calls the [`channel`], and settles with the token of
 //! its lease; what nobody knows is asked about, or held for the owner. [`supervise`] keeps everything running that is
-//! configured, [`engine`] starts and stops it, [`api`] is what a front end calls, [`rpc`] carries it over the local
+//! configured and applies what [`alarm`] finds, [`engine`] starts and stops it, [`api`] is what a front end calls, [`rpc`] carries it over the local
 //! socket.
 //!
 //! # Which way imports go
 //!
 //! Only up this list: `model clock limits crash` ← `mail identity decide` ← `secret net` ← `store | source | channel`
-//! (these three do not know each other) ← `kernel payload notify self_message intake outbox` ← `supervise engine` ←
+//! (these three do not know each other) ← `kernel payload notify self_message alarm intake outbox` ← `supervise engine` ←
 //! `api` ← `rpc`. rusqlite is known only to `store`, async-imap only to `source/imap`, mail-parser only to `mail`,
 //! keyring only to `secret`, sockets only to `net`.
 //!
@@ -50,6 +50,7 @@
 //! 7. No secret in the database, the log or an error text.
 //! 8. The engine knows neither Tauri nor the tray; channels do not know the database; decide does no I/O.
 
+pub mod alarm;
 pub mod api;
 pub mod channel;
 pub mod clock;

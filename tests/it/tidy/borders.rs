@@ -9,8 +9,8 @@ const LAYERS: [&[&str]; 8] = [
     &["mail", "identity", "decide"],
     &["secret", "net"],
     &["store", "source", "channel"],
-    &["kernel", "payload", "notify", "self_message", "intake", "outbox"],
-    &["supervise", "alarm", "engine"],
+    &["kernel", "payload", "notify", "self_message", "alarm", "intake", "outbox"],
+    &["supervise", "engine"],
     &["api"],
     &["rpc"],
 ];

@@ -82,7 +82,8 @@ impl TlsProblem {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotValidYet,
             CertificateError::Other(OtherError(other)) => {
-                other.downcast_ref::<PinDiffers>().map_or(Self::Other, |pin| Self::PinDiffers(pin.clone()))
+                // What else path building refuses is a certificate that vouches for itself (`CaUsedAsEndEntity`).
+                other.downcast_ref::<PinDiffers>().map_or(Self::UntrustedIssuer, |pin| Self::PinDiffers(pin.clone()))
             }
             _ => Self::Other,
         })
@@ -345,7 +346,9 @@ mod tests {
         assert!(matches!(error.tls, Some(TlsProblem::WrongName { .. })), "its names still count: {error}");
         let other = Certificates::make_self_signed("mail.example.com");
         let error = shake(&other, "mail.example.com", &trusted).await.unwrap_err();
-        assert_eq!(error.kind, NetErrorKind::Tls, "another one of that name is not trusted");
+        assert_eq!(error.tls, Some(TlsProblem::UntrustedIssuer), "another one of that name is not trusted: {error}");
+        let error = shake(&own, "mail.example.com", &Trust::System).await.unwrap_err();
+        assert_eq!(error.tls, Some(TlsProblem::UntrustedIssuer), "it vouches for itself: {error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::alarm::Copies;
 use crate::intake;
 use crate::kernel::Kernel;
 use crate::model::topic::Topic;
@@ -33,9 +34,14 @@ pub async fn run(kernel: Kernel, stop: CancellationToken) {
                 LOOK_AT_LEAST
             }
         };
-        if let Err(error) = daily(&kernel).await {
-            tracing::error!("The daily copy or clean-up failed: {error}");
-        }
+        let copies = match daily(&kernel).await {
+            Ok(()) => Copies::Good,
+            Err(error) => {
+                tracing::error!("The daily copy or clean-up failed: {error}");
+                Copies::Failed(error.detail)
+            }
+        };
+        kernel.alarms.set_copies(copies);
         tokio::select! {
             () = stop.cancelled() => return,
             () = kernel.sweep.notified() => tokio::time::sleep(LOOK_AT_MOST).await,

@@ -340,16 +340,16 @@ pub fn next_due_at(
     Ok(statement.query_row((destination.as_str(), too_old_at), |row| row.get(0))?)
 }
 
-/// When the next uncertain notification of a destination, of those not due yet, is to be asked about.
+/// When the next uncertain notification of a destination is to be asked about.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId, now_at: i64) -> Result<Option<i64>, StoreError> {
+pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId) -> Result<Option<i64>, StoreError> {
     let mut statement = read.prepare(
         "SELECT min(due_at) FROM notification_outbox
-         WHERE status = 'uncertain' AND destination_id = ?1 AND due_at > ?2 AND due_at < ?3",
+         WHERE status = 'uncertain' AND destination_id = ?1 AND due_at < ?2",
     )?;
-    Ok(statement.query_row((destination.as_str(), now_at, NEVER_AT), |row| row.get(0))?)
+    Ok(statement.query_row((destination.as_str(), NEVER_AT), |row| row.get(0))?)
 }
 
 /// When the next lease ends.
