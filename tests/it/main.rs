@@ -14,4 +14,5 @@ mod alarms;
 mod harness;
 mod imap;
 mod intake;
+mod secrets;
 mod tidy;
