@@ -10,9 +10,9 @@
 
 use ringonce_tests::support;
 
-mod bad_input;
 mod alarms;
 mod api;
+mod bad_input;
 mod catch_up;
 mod command_line;
 mod crash;
@@ -21,6 +21,7 @@ mod disk_full;
 mod harness;
 mod imap;
 mod intake;
+mod keyring;
 mod outbox;
 mod rules;
 mod secrets;
