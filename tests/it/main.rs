@@ -10,9 +10,9 @@
 
 use ringonce_tests::support;
 
-mod bad_input;
 mod alarms;
 mod api;
+mod bad_input;
 mod command_line;
 mod crash;
 mod dedupe;

@@ -59,6 +59,7 @@ fn whatever_way_the_answer_was_lost_no_copy_is_made() {
         let put = program.ingest(&mailbox, &[], Mail::new("Which way").bytes());
         let held = wait_status(&program, &put["message_key"], "phone", "uncertain");
         // The alarm goes to the same destination, the only one.
+        peer.wait_writes(2 * count, LIMIT);
         program.settle();
         assert_eq!(attempts(&program, &held).len(), 1, "{mode:?}: one attempt");
         assert_eq!(peer.writes().len(), 2 * count, "{mode:?}: the mail and its alarm");

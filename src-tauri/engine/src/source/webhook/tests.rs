@@ -1,3 +1,5 @@
+//! What is posted to the source, and what it answers.
+
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
