@@ -16,7 +16,8 @@ impl Program {
         }
     }
 
-    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second.
+    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second. Dead letters and
+    /// late ones raise no alarm of their own.
     #[track_caller]
     pub fn hurry(&self) {
         self.set(&[
