@@ -11,6 +11,7 @@
 use ringonce_tests::support;
 
 mod crash;
+mod data_folder;
 mod disk_full;
 mod harness;
 mod imap;

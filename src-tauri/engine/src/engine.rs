@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::model::error::Fault;
 use crate::outbox::{rescue, sweep};
+use crate::restored;
 use crate::secret::kept::KeptSecrets;
 use crate::source::HealthState;
 use crate::store::Store;
@@ -38,7 +39,7 @@ impl Engine {
         secrets: impl FnOnce(Option<&str>) -> Result<KeptSecrets, Fault>,
         clock: Clock,
     ) -> Result<Self, Fault> {
-        let store = Store::open(data_dir, clock.now())?;
+        let store = Store::open_or_restore(data_dir, clock.now())?;
         let stored = store.read(setting::list).await?;
         let secrets = Arc::new(secrets(stored.get(crate::secret::kept::SETTING).map(String::as_str))?);
         let kernel = Kernel::new(store, clock);
@@ -47,6 +48,7 @@ impl Engine {
             .store
             .write(move |tx| {
                 outbox::clamp_due(tx, in_job.now())?;
+                restored::tell(tx, &in_job)?;
                 rescue::rescue(tx, &in_job)
             })
             .await?;

@@ -15,6 +15,7 @@ use crate::model::settings::Settings;
 use crate::model::topic::Topic;
 use crate::outbox::lanes::Lanes;
 use crate::store::error::StoreError;
+use crate::store::restore::{self, Restored};
 use crate::store::table::{destination, mailbox, route, rule, setting};
 use crate::store::{Read, Store};
 
@@ -60,6 +61,8 @@ pub struct Configured {
     pub settings: Settings,
     /// Mailboxes that somebody reads.
     pub readers: HashSet<AccountId>,
+    /// The data is that of a copy.
+    pub restored: Option<Restored>,
 }
 
 impl std::ops::Deref for Kernel {
@@ -144,6 +147,7 @@ impl Kernel {
             },
             settings: Settings::from_stored(&setting::list(read)?),
             readers,
+            restored: restore::last(read)?,
         });
         *lock(&self.configured) = Some((generation, Arc::clone(&configured)));
         Ok(configured)

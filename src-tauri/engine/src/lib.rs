@@ -62,6 +62,7 @@ pub mod net;
 pub mod notify;
 pub mod outbox;
 pub mod payload;
+pub mod restored;
 pub mod rpc;
 pub mod secret;
 pub mod self_message;

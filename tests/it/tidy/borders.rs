@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 8] = [
     &["mail", "identity", "decide"],
     &["secret", "net"],
     &["store", "source", "channel"],
-    &["kernel", "payload", "notify", "self_message", "intake", "outbox"],
+    &["kernel", "payload", "notify", "self_message", "restored", "intake", "outbox"],
     &["supervise", "alarm", "engine"],
     &["api"],
     &["rpc"],

@@ -68,6 +68,7 @@ fn silent_by_age(seen: &Seen<'_>) -> Option<&'static str> {
     match seen.intent {
         Intent::Baseline => Some("there before the watching began"),
         Intent::Old => Some("much older than the last check of its folder"),
+        Intent::BeforeRestore => Some("came before the data was restored; one message tells of all of these"),
         Intent::Rebuild { rings_from } if seen.received_at < rings_from => Some("there before the folder was rebuilt"),
         Intent::Rebuild { .. } | Intent::Arrival | Intent::Unreadable => None,
     }

@@ -52,7 +52,7 @@ struct Prepared {
 /// [`StoreError`]; then nothing of it is stored.
 pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, StoreError> {
     let Report { sightings, cursor } = report;
-    let prepared: Vec<Prepared> = sightings
+    let mut prepared: Vec<Prepared> = sightings
         .into_iter()
         .map(|sighting| Prepared { fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts), sighting })
         .collect();
@@ -62,7 +62,8 @@ pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, Stor
         .write(move |tx| {
             let mut intake = Intake::new(tx, &in_job)?;
             let mut taken = Vec::with_capacity(prepared.len());
-            for one in &prepared {
+            for one in &mut prepared {
+                intake.judge(&mut one.sighting);
                 taken.push(intake.take(one)?);
             }
             if let Some(step) = &cursor {

@@ -49,6 +49,14 @@ impl<'a> Intake<'a> {
         })
     }
 
+    /// After a restore a source reports again what the copy does not know: that may have been told before.
+    pub(super) fn judge(&self, sighting: &mut Sighting) {
+        let lost = self.configured.restored.zip(sighting.received_at).is_some_and(|(restored, at)| restored.covers(at));
+        if lost && sighting.intent == Intent::Arrival {
+            sighting.intent = Intent::BeforeRestore;
+        }
+    }
+
     pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
         let candidates = self.candidates(one)?;

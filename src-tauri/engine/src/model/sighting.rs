@@ -43,6 +43,9 @@ pub enum Intent {
     Baseline,
     /// It is older than the last check of its folder by far: recorded, silent.
     Old,
+    /// It came after the copy was made from which the data was restored: it may have been told, so it is recorded, and
+    /// one message tells of all of them.
+    BeforeRestore,
     /// The folder was numbered anew: known mail is known, what is new enough rings, the rest is baseline.
     Rebuild {
         /// Unknown mail received at or after this rings, ms UTC.
