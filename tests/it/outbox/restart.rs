@@ -18,7 +18,7 @@ fn killed_after_the_mail_is_registered_it_rings_after_the_restart() {
     let user = dovecot.fresh_user();
     program.add_mailbox(dovecot, &user, &[]);
     program.add_webhook("phone", &peer, &[]);
-    program.crash_at(Some("intake_after_commit"));
+    program.crash_at(Some("mark_before_commit"));
     let mut running = program.start_headless();
     dovecot.deliver(&user, &Mail::new("Survives").bytes());
     assert_eq!(running.wait_exit(LIMIT).signal(), Some(6), "it is gone at the point");
@@ -43,26 +43,6 @@ fn killed_after_the_mail_is_registered_it_rings_after_the_restart() {
     assert_eq!((&told["status"], operation_status(&program, key)), (&json!("completed"), "completed".to_owned()));
     assert_eq!(peer.app().taken().len(), 1, "one ring");
     assert_eq!(program.db().number("SELECT count(*) FROM deliveries", []), 1, "the folder's cursor had moved with it");
-    assert!(running.stop().success());
-    program.assert_sound();
-}
-
-#[test]
-fn killed_before_the_mail_is_registered_it_is_fetched_again() {
-    let (dovecot, peer, mut program) = (Dovecot::shared(), HttpPeer::start(Receiver::new()), Program::new());
-    let user = dovecot.fresh_user();
-    program.add_mailbox(dovecot, &user, &[]);
-    program.add_webhook("phone", &peer, &[]);
-    program.crash_at(Some("intake_before_commit"));
-    let mut running = program.start_headless();
-    dovecot.deliver(&user, &Mail::new("Not yet there").bytes());
-    assert_eq!(running.wait_exit(LIMIT).signal(), Some(6));
-    assert_eq!(program.db().number("SELECT count(*) FROM processed_messages", []), 0, "nothing of it exists");
-    program.crash_at(None);
-    let mut running = program.start_headless();
-    peer.wait_taken(1, LIMIT);
-    program.settle();
-    assert_eq!(peer.app().taken().len(), 1, "one ring");
     assert!(running.stop().success());
     program.assert_sound();
 }
