@@ -2,12 +2,14 @@
 
 use crate::decide::digest::{self, Digest, Line};
 use crate::intake::work::{Intake, operation_row};
+use crate::kernel::Kernel;
 use crate::model::ids::AccountId;
 use crate::model::notification::OperationStatus;
 use crate::model::occasion::{Ended, Occasion};
 use crate::model::rule::Outcome;
 use crate::model::sighting::Intent;
 use crate::self_message::{self, SelfMessage};
+use crate::store::Read;
 use crate::store::error::StoreError;
 use crate::store::table::message::{self, MessageRow};
 use crate::store::table::operation::{self, OperationRow};
@@ -17,6 +19,16 @@ use crate::store::table::{folder, mailbox};
 struct Waiting {
     mail: MessageRow,
     operation: OperationRow,
+}
+
+/// Whether the end of an occasion changes anything: it is reported at the start of every session, and seldom does.
+pub(super) async fn anything_waits(kernel: &Kernel, ended: &Ended) -> Result<bool, StoreError> {
+    if kernel.configuration().await?.restored.is_some() {
+        return Ok(true);
+    }
+    let ended = ended.clone();
+    let held = move |read: Read<'_>| operation::list_gathered(read, &ended.account_id, ended.occasion.reason());
+    Ok(!kernel.store.read(held).await?.is_empty())
 }
 
 impl Intake<'_> {
