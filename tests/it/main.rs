@@ -11,6 +11,7 @@
 use ringonce_tests::support;
 
 mod alarms;
+mod doctor;
 mod harness;
 mod imap;
 mod intake;
