@@ -1,120 +1,191 @@
-//! Secrets in a real keyring: absent, locked or silent at the start, and there later.
+//! Where secrets are kept: a real keyring in a session of its own, and a file.
 
-use std::time::Instant;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
-use serde_json::Value;
+use crate::support::program::{Program, binary};
+use crate::support::wait;
 
-use crate::support::dovecot::{Dovecot, User};
-use crate::support::http_peer::HttpPeer;
-use crate::support::keyring::Session;
-use crate::support::mail::Mail;
-use crate::support::program::Program;
-use crate::support::receiver::Receiver;
-use crate::support::wait::{self, secs};
+const LIMIT: Duration = Duration::from_secs(20);
+const PASSWORD: &str = "correct horse";
 
-/// A mailbox and a signed webhook, whose secrets lie in the keyring of the session.
-struct Owner {
+/// A session bus with a keyring on it, gone with the test.
+struct Session {
     program: Program,
-    user: User,
-    peer: HttpPeer<Receiver>,
+    bus: Child,
+    keyring: Option<Child>,
 }
 
-impl Owner {
-    fn new(session: &Session) -> Self {
+impl Session {
+    /// A session bus; nobody answers for secrets on it.
+    fn without_keyring() -> Self {
         let mut program = Program::new();
-        program.use_keyring(&session.address());
-        let user = Dovecot::shared().fresh_user();
-        let port = Dovecot::shared().imap_port.to_string();
-        let login = ["--host", "127.0.0.1", "--port", &port, "--tls", "none", "--username", &user.name];
-        let add = [&["mailbox", "add", "--email", "owner@example.com", "--password-stdin"], login.as_slice()].concat();
-        program.ok(&add, format!("{}\n", user.password));
-        let peer = HttpPeer::start(Receiver::new());
-        let url = format!("url={}", peer.url());
-        let hook = ["destination", "add", "webhook", "--name", "hook", "--set", &url, "--secret", "secret=-"];
-        program.ok(&[hook.as_slice(), &["--no-test"]].concat(), "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD\n");
-        Self { program, user, peer }
+        let mut bus = Command::new("dbus-daemon");
+        // Without a configuration of services nobody starts a keyring behind our back.
+        let config = program.scratch().join("bus.conf");
+        let listen = format!("unix:dir={}", program.scratch().display());
+        let rules = r#"<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>"#;
+        let policy = format!(r#"<policy context="default">{rules}</policy>"#);
+        let xml = format!(
+            "<busconfig><type>session</type><listen>{listen}</listen><auth>EXTERNAL</auth>{policy}</busconfig>"
+        );
+        fs::write(&config, xml).unwrap();
+        let config = format!("--config-file={}", config.display());
+        bus.args([config.as_str(), "--nofork", "--print-address=1"]).envs(program.environment());
+        let mut bus = bus.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a session bus");
+        let mut address = String::new();
+        BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        program.env("DBUS_SESSION_BUS_ADDRESS", address.trim());
+        Self { program, bus, keyring: None }
     }
 
-    /// The one mailbox and the one destination, each as state and error.
-    fn states(&self) -> [(String, String); 2] {
-        let status = self.program.json(&["status"]);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        ["mailboxes", "destinations"].map(|list| {
-            let row = &status[list][0];
-            (text(&row["state"]), text(&row["error"]["detail"]))
-        })
+    /// The same with an unlocked keyring.
+    fn new() -> Self {
+        let mut session = Self::without_keyring();
+        let mut keyring = Command::new("gnome-keyring-daemon");
+        keyring.args(["--foreground", "--unlock", "--components=secrets"]).envs(session.program.environment());
+        let mut keyring =
+            keyring.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a keyring");
+        keyring.stdin.take().unwrap().write_all(b"secret of the keyring").unwrap();
+        session.keyring = Some(keyring);
+        let owned = || {
+            let asked = session.bus_call(
+                "/org/freedesktop/DBus",
+                "org.freedesktop.DBus",
+                "org.freedesktop.DBus.NameHasOwner",
+                "string:org.freedesktop.secrets",
+            );
+            String::from_utf8_lossy(&asked.stdout).contains("true")
+        };
+        wait::until("the keyring answers", LIMIT, owned);
+        session
     }
 
-    #[track_caller]
-    fn wait_waiting(&self, cause: &str) {
-        let waits = || self.states().iter().all(|(state, error)| state == "failing" && error.contains(cause));
-        let waited = wait::find(secs(45), || waits().then_some(()));
-        assert!(waited.is_some(), "both should wait because {cause:?}: {:?}", self.states());
+    fn bus_call(&self, path: &str, to: &str, method: &str, argument: &str) -> Output {
+        let to = format!("--dest={to}");
+        let mut call = Command::new("dbus-send");
+        call.args(["--session", "--print-reply", &to, path, method, argument]).envs(self.program.environment());
+        call.output().expect("dbus-send runs")
     }
 
-    /// It goes on by itself: a mail rings.
-    #[track_caller]
-    fn wait_well(&self) {
-        let well = || self.states().map(|(state, error)| (state, error.is_empty()));
-        let expected = [("watching".to_owned(), true), ("ready".to_owned(), true)];
-        let waited = wait::find(secs(45), || (well() == expected).then_some(()));
-        assert!(waited.is_some(), "both should be well: {:?}", self.states());
-        Dovecot::shared().deliver(&self.user, &Mail::new("ding").bytes());
-        let taken = self.peer.wait_taken(1, secs(20));
-        assert!(taken[0].request.header("webhook-signature").is_some(), "signed with the secret of the keyring");
+    fn lock(&self) {
+        let login = "array:objpath:/org/freedesktop/secrets/collection/login";
+        let locked = self.bus_call(
+            "/org/freedesktop/secrets",
+            "org.freedesktop.secrets",
+            "org.freedesktop.Secret.Service.Lock",
+            login,
+        );
+        assert!(locked.status.success(), "{locked:?}");
+    }
+
+    /// Runs a command that keeps its secrets where the owner did not say: in the keyring.
+    fn run(&self, args: &[&str], stdin: &str) -> Output {
+        let mut command = Command::new(binary());
+        command.arg("--data-dir").arg(self.program.data_dir()).args(args);
+        command
+            .env_clear()
+            .envs(self.program.environment())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses before it reads closes the pipe.
+        drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
+        child.wait_with_output().unwrap()
+    }
+
+    fn add_mailbox(&self) -> Output {
+        let args = ["mailbox", "add", "--email", "a@b.c", "--host", "localhost", "--password-stdin", "--no-test"];
+        self.run(&args, &format!("{PASSWORD}\n"))
+    }
+
+    fn stderr(output: &Output) -> String {
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for child in [Some(&mut self.bus), self.keyring.as_mut()].into_iter().flatten() {
+            drop(child.kill());
+            drop(child.wait());
+        }
     }
 }
 
 #[test]
-fn a_locked_keyring_is_waited_for_without_a_storm_of_dialogs() {
-    let mut session = Session::new();
-    session.start_bus();
-    session.start_unlocked();
-    let owner = Owner::new(&session);
-    session.start_locked();
-    let mut running = owner.program.start(&["run", "--headless"]);
-    let ready = running.wait_line("ready", secs(60));
-    assert!(ready.contains("keyring is locked"), "{ready}");
-    owner.wait_waiting("the keyring is locked");
-    let start = Instant::now();
-    while start.elapsed() < secs(12) {
-        let test = owner.program.run(&["mailbox", "test", "owner@example.com"], "");
-        assert!(test.stderr.contains("the keyring is locked"), "{}", test.stderr);
+fn the_keyring_keeps_what_the_owner_gave() {
+    let session = Session::new();
+    let added = session.add_mailbox();
+    assert!(added.status.success(), "{added:?}");
+    let found = session.run(&["mailbox", "test", "a@b.c"], "");
+    let why = Session::stderr(&found);
+    assert!(!why.contains("keyring") && !why.contains("password is missing"), "it was read from the keyring: {why}");
+    for file in fs::read_dir(session.program.data_dir()).unwrap() {
+        let path = file.unwrap().path();
+        let holds = fs::read(&path).unwrap_or_default().windows(PASSWORD.len()).any(|part| part == PASSWORD.as_bytes());
+        assert!(!holds, "{} holds the password", path.display());
     }
-    assert_eq!(session.dialogs(), 1, "however many wait, and however often they look, the owner is asked once");
-    let said = running.log().matches("the keyring is locked").count();
-    assert_eq!(said, 2, "the log says it once for the mailbox and once for the destination: {}", running.log());
-    session.start_unlocked();
-    owner.wait_well();
-    assert!(running.stop().success());
+    let other = session.run(&["--secrets", "file:elsewhere", "mailbox", "list"], "");
+    assert!(Session::stderr(&other).contains("already keeps its secrets in keyring"), "{other:?}");
+    let same = session.run(&["--secrets", "keyring", "mailbox", "list"], "");
+    assert!(same.status.success(), "{same:?}");
+
+    session.lock();
+    let locked = session.run(&["mailbox", "test", "a@b.c"], "");
+    assert_eq!(locked.status.code(), Some(1), "{locked:?}");
+    assert!(Session::stderr(&locked).contains("the keyring is locked"), "{locked:?}");
+    let removed = session.run(&["mailbox", "remove", "a@b.c"], "");
+    assert_eq!(removed.status.code(), Some(1), "a mailbox stays while its password cannot be removed: {removed:?}");
+    let list = session.run(&["mailbox", "list"], "");
+    assert!(String::from_utf8_lossy(&list.stdout).contains("a@b.c"), "looking needs no secrets: {list:?}");
 }
 
 #[test]
-fn a_keyring_that_comes_late_is_found() {
-    let mut session = Session::new();
-    session.start_bus();
-    session.start_unlocked();
-    let owner = Owner::new(&session);
-    session.stop_bus();
-    let mut running = owner.program.start_headless();
-    owner.wait_waiting("no keyring answers");
-    session.start_bus();
-    session.start_unlocked();
-    owner.wait_well();
-    assert!(running.stop().success());
+fn without_a_keyring_the_owner_is_shown_the_file() {
+    let session = Session::without_keyring();
+    let refused = session.add_mailbox();
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let why = Session::stderr(&refused);
+    assert!(why.contains("no keyring answers") && why.contains("--secrets file:PATH"), "{why}");
+    assert_eq!(why.lines().count(), 1, "{why}");
+    let list = session.run(&["mailbox", "list", "--json"], "");
+    assert_eq!(String::from_utf8_lossy(&list.stdout).trim(), "[]", "nothing was added");
+    let url = "url=http://127.0.0.1:9/hook";
+    for args in [
+        &["destination", "add", "webhook", "--name", "n", "--set", url, "--no-test"][..],
+        &["destination", "set", "n", "--privacy", "none", "--no-test"],
+        &["destination", "remove", "n"],
+    ] {
+        let done = session.run(args, "");
+        assert!(done.status.success(), "what needs no secret needs no keyring: {done:?}");
+    }
+    // Nothing was kept in the keyring, so the choice is still free.
+    let file = session
+        .program
+        .ok(&["mailbox", "add", "--email", "a@b.c", "--host", "localhost", "--password-stdin", "--no-test"], "pw\n");
+    assert!(!file.id().is_empty());
+    let secrets = fs::read_to_string(session.program.secrets_file()).unwrap();
+    assert!(secrets.contains("\"pw\""), "{secrets}");
 }
 
 #[test]
-fn a_keyring_that_does_not_answer_holds_nothing_up() {
-    let mut session = Session::new();
-    session.start_bus();
-    session.start_unlocked();
-    let owner = Owner::new(&session);
-    session.signal_keyring("STOP");
-    let mut running = owner.program.start(&["run", "--headless"]);
-    wait::until("it answers meanwhile", secs(10), || owner.program.json(&["status"])["running"] == true);
-    owner.wait_waiting("has not answered for 30 s");
-    session.signal_keyring("CONT");
-    owner.wait_well();
+fn a_file_others_may_read_is_refused_and_the_choice_stands() {
+    let program = Program::new();
+    let add = ["mailbox", "add", "--email", "a@b.c", "--host", "localhost", "--password-stdin", "--no-test"];
+    program.ok(&add, "pw\n");
+    fs::set_permissions(program.secrets_file(), fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = program.run(&add, "pw\n");
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("mode 0644") && refused.stderr.contains("chmod 600"), "{refused:?}");
+    fs::set_permissions(program.secrets_file(), fs::Permissions::from_mode(0o600)).unwrap();
+    let mut running = program.start_headless();
+    let other = ["--data-dir", program.data_dir().to_str().unwrap(), "--secrets", "keyring", "status"];
+    let other = Command::new(binary()).args(other).envs(program.environment()).output().unwrap();
+    assert!(Session::stderr(&other).contains("already keeps its secrets in file:"), "over the socket too: {other:?}");
     assert!(running.stop().success());
 }

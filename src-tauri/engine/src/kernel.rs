@@ -16,6 +16,7 @@ use crate::model::settings::Settings;
 use crate::model::topic::Topic;
 use crate::outbox::lanes::Lanes;
 use crate::store::error::StoreError;
+use crate::store::restored::Restored;
 use crate::store::table::{destination, mailbox, route, rule, setting};
 use crate::store::{Read, Store};
 
@@ -63,6 +64,8 @@ pub struct Configured {
     pub settings: Settings,
     /// Mailboxes that somebody reads.
     pub readers: HashSet<AccountId>,
+    /// The history is from a copy, and not every mailbox was looked through since.
+    pub restored: Option<Restored>,
 }
 
 impl std::ops::Deref for Kernel {
@@ -135,7 +138,9 @@ impl Kernel {
         {
             return Ok(Arc::clone(configured));
         }
-        let readers = mailbox::list(read)?
+        let mailboxes = mailbox::list(read)?;
+        let restored = Restored::get(read, &mailboxes)?;
+        let readers = mailboxes
             .into_iter()
             .filter(|mailbox| mailbox.imap.is_some() && !mailbox.paused)
             .map(|mailbox| mailbox.account_id)
@@ -148,6 +153,7 @@ impl Kernel {
             },
             settings: Settings::from_stored(&setting::list(read)?),
             readers,
+            restored,
         });
         *lock(&self.configured) = Some((generation, Arc::clone(&configured)));
         Ok(configured)

@@ -47,6 +47,8 @@ pub const LANE_CALLS_MAX: usize = 4;
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+/// A mail that came while nobody looked waits this long for the others, ms.
+pub const GATHER_MS: i64 = 60_000;
 
 /// Octets of an answer that brings no mail's text.
 pub const IMAP_ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;

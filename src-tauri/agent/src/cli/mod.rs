@@ -155,7 +155,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Verify => data::verify(&global).await,
         Command::Doctor => doctor::run(&global).await,
         Command::Prune => data::prune(&global).await,
-        Command::Completions(completions) => completions::run(&completions),
+        Command::Completions(completions) => completions::run(&global, &completions),
     }
 }
 
@@ -220,6 +220,7 @@ mod tests {
             "route list",
             "route remove i",
             "rule add --mailbox m --if subject=contains=x --silent r --before i",
+            "rule add --route a b --route c",
             "rule list",
             "rule remove i",
             "rule move i --before j",

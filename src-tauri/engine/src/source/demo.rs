@@ -80,7 +80,8 @@ impl Source for Demo {
                     () = tokio::time::sleep(self.pause) => {}
                 }
                 let now_at = context.clock.now();
-                let report = Report { sightings: self.sighting(step, now_at).into_iter().collect(), cursor: None };
+                let report =
+                    Report { sightings: self.sighting(step, now_at).into_iter().collect(), cursor: None, ended: None };
                 if let Err(error) = context.sink.report(report).await {
                     let cause = error.to_string();
                     return Exit::Lost(Fault::new(FaultCode::Storage, "The demo broke off", cause, "start it again"));

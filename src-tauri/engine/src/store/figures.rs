@@ -108,8 +108,8 @@ pub fn newest_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
     Ok(statement.query_row([], |row| row.get(0)).optional()?)
 }
 
-/// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about by then, or
-/// held until `held_by_at` or less.
+/// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about or begun again
+/// by then, or held until `held_by_at` or less.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
@@ -119,6 +119,7 @@ pub fn is_busy(read: Read<'_>, due_by_at: i64, held_by_at: i64) -> Result<bool, 
              OR EXISTS (SELECT 1 FROM notification_outbox n JOIN destinations d ON d.id = n.destination_id
                  WHERE n.status = 'pending' AND n.due_at <= ?1 AND d.paused IS NULL)
              OR EXISTS (SELECT 1 FROM notification_outbox WHERE status = 'uncertain' AND due_at <= ?1)
+             OR EXISTS (SELECT 1 FROM ladders WHERE due_at <= ?1)
              OR EXISTS (SELECT 1 FROM notification_operations WHERE status = 'held' AND held_until <= ?2)",
     )?;
     Ok(statement.query_row([due_by_at, held_by_at], |row| row.get(0))?)

@@ -8,6 +8,7 @@ pub mod error;
 pub mod figures;
 pub mod open;
 pub mod readers;
+pub mod restored;
 pub mod retention;
 pub mod table;
 pub mod verify;

@@ -87,7 +87,8 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap = ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old };
+        let imap =
+            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),
@@ -118,6 +119,12 @@ impl Wanted {
     }
 }
 
+/// Under what name the listener of a port runs: one for all its webhooks.
+#[must_use]
+pub fn listener_name(port: u16) -> String {
+    format!("port {port}")
+}
+
 fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String, Listener> {
     let mut listeners: BTreeMap<String, Listener> = BTreeMap::new();
     for row in sources {
@@ -126,7 +133,7 @@ fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String,
             continue;
         }
         let listener = listeners
-            .entry(format!("port {}", row.port))
+            .entry(listener_name(row.port))
             .or_insert_with(|| Listener { port: row.port, endpoints: Vec::new() });
         listener.endpoints.push((row, mailbox.clone()));
     }
@@ -171,7 +178,7 @@ impl Supervisor {
         let make = || {
             let (secrets, reader) = (Arc::clone(&self.secrets), reader.clone());
             async move {
-                let password = secrets.open()?.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
+                let password = secrets.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
                 let password = password.ok_or_else(|| {
                     Fault::new(
                         FaultCode::Secret,
@@ -190,14 +197,13 @@ impl Supervisor {
 
     /// Takes the webhooks of one port.
     pub(super) async fn listen(self, listener: Listener, stop: CancellationToken) {
-        let name = format!("port {}", listener.port);
+        let name = listener_name(listener.port);
         let make = || {
             let (secrets, listener, live) = (Arc::clone(&self.secrets), listener.clone(), self.live.clone());
             async move {
-                let store = secrets.open()?;
                 let mut endpoints = Vec::new();
                 for (row, mailbox) in listener.endpoints {
-                    let Some(secret) = store.get(&SecretName::source(&row.id)).await? else { continue };
+                    let Some(secret) = secrets.get(&SecretName::source(&row.id)).await? else { continue };
                     endpoints.push(Endpoint::new(row.id, mailbox.account_id, mailbox.mailbox_id, &secret)?);
                 }
                 let (_, endpoints) = watch::channel(Arc::from(endpoints));
@@ -231,7 +237,7 @@ pub async fn build(
     let mut given = BTreeMap::new();
     for field in kind.fields.iter().filter(|field| field.secret) {
         let name = SecretName::destination(&destination.id, field.key);
-        if let Some(secret) = secrets.open()?.get(&name).await? {
+        if let Some(secret) = secrets.get(&name).await? {
             given.insert(field.key.to_owned(), secret);
         }
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use crate::model::ids::{DestinationId, MessageKey, OperationKey, RuleId};
+use crate::model::ids::{AccountId, DestinationId, MessageKey, OperationKey, RuleId};
 use crate::model::notification::OperationStatus;
 use crate::store::error::StoreError;
 use crate::store::{Read, Tx};
@@ -131,6 +131,22 @@ pub fn list_released_by(read: Read<'_>, now_at: i64, limit: i64) -> Result<Vec<O
     );
     let mut statement = read.prepare(&sql)?;
     let rows = statement.query_map([now_at, limit], from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Held operations on an account's mails that wait for each other, for this reason; of the oldest mail first.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn list_gathered(read: Read<'_>, account_id: &AccountId, reason: &str) -> Result<Vec<OperationRow>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (SELECT o.*, m.received_at, m.id FROM notification_operations o
+             JOIN processed_messages m USING (message_key)
+             WHERE o.status = 'held' AND o.reason = ?2 AND m.account_id = ?1)
+         ORDER BY received_at, id"
+    );
+    let mut statement = read.prepare(&sql)?;
+    let rows = statement.query_map([account_id.as_str(), reason], from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
