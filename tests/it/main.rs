@@ -11,7 +11,6 @@
 use ringonce_tests::support;
 
 mod alarms;
-mod doctor;
 mod api;
 mod bad_input;
 mod catch_up;
@@ -19,11 +18,13 @@ mod command_line;
 mod crash;
 mod dedupe;
 mod disk_full;
+mod doctor;
 mod harness;
 mod imap;
 mod intake;
 mod keyring;
 mod outbox;
+mod privacy;
 mod rules;
 mod secrets;
 mod tidy;
