@@ -6,7 +6,12 @@ import { afterEach, vi } from 'vitest';
 configure({ asyncUtilTimeout: 5000, getElementError: (message) => new Error(message ?? 'not found') });
 
 // Without layout a list has no height: it gets that of a window, so that rows are drawn.
-for (const [name, size] of Object.entries({ offsetHeight: 640, offsetWidth: 600, clientHeight: 640, clientWidth: 600 })) {
+for (const [name, size] of Object.entries({
+  offsetHeight: 640,
+  offsetWidth: 600,
+  clientHeight: 640,
+  clientWidth: 600,
+})) {
   Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => size });
 }
 
