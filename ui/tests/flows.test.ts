@@ -61,10 +61,12 @@ describe('history', () => {
 describe('duplicates', () => {
   it('N notifies anyway, and a reason narrows', async () => {
     const { user, host } = await open('duplicates');
-    const first = (await screen.findAllByRole('listitem')).find(
-      (one) => one.textContent?.includes('Harbour Bank') && one.dataset['index'],
-    );
-    first?.focus();
+    const first = await waitFor(() => {
+      const row = screen.getByText('Harbour Bank').closest<HTMLElement>('[data-index]');
+      if (!row) throw new Error('not drawn yet');
+      return row;
+    });
+    first.focus();
     await user.keyboard('n');
     await waitFor(() => expect(called(host, 'notification.notify_again')).toEqual([{ message_key: keyOf('m', 0) }]));
     await user.click(await button(/Same content/));

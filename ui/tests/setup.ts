@@ -1,9 +1,19 @@
 /** What jsdom does not have, as little of it as our components need. */
+import { configure } from '@testing-library/svelte';
 import { afterEach, vi } from 'vitest';
 
+// A busy machine is no failure; and a failure is told in a line, not in a whole window.
+configure({ asyncUtilTimeout: 5000, getElementError: (message) => new Error(message ?? 'not found') });
+
 // Without layout a list has no height: it gets that of a window, so that rows are drawn.
-Object.defineProperty(HTMLElement.prototype, 'offsetHeight', { configurable: true, get: () => 640 });
-Object.defineProperty(HTMLElement.prototype, 'offsetWidth', { configurable: true, get: () => 600 });
+for (const [name, size] of Object.entries({
+  offsetHeight: 640,
+  offsetWidth: 600,
+  clientHeight: 640,
+  clientWidth: 600,
+})) {
+  Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => size });
+}
 
 globalThis.ResizeObserver ??= class {
   observe(): void {}

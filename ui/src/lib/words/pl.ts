@@ -370,7 +370,7 @@ export const pl: Record<Key, string> = {
   'att.dead':
     '{destination}: nie powiadomiono o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
   'att.unsure':
-    '{destination}: nie wiadomo, czy dotarło o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
+    '{destination}: nie wiadomo, czy dotarło powiadomienie o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
   'att.fix': 'Napraw: {destination}…',
   'att.retry': 'Ponów',
   'att.retry.all':

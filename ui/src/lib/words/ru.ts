@@ -313,7 +313,7 @@ export const ru: Record<Key, string> = {
   'panel.key.fingerprint': 'Отпечаток',
   'panel.again': 'Отправить снова…',
   'panel.again.all': 'Всем, кому предназначалось',
-  'panel.copy': 'Скопировать подробности',
+  'panel.copy': 'Скопировать всё',
   'panel.sent': 'Звонок будет ещё раз, как вы просили.',
   'tl.first': 'Увидено впервые',
   'tl.first.after': 'Увидено впервые, через {time} после отправки',
@@ -366,7 +366,7 @@ export const ru: Record<Key, string> = {
   'att.dead':
     '{destination}: не сообщено о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
   'att.unsure':
-    '{destination}: неизвестно, дошло ли о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
+    '{destination}: неизвестно, дошло ли уведомление о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
   'att.fix': 'Исправить: {destination}…',
   'att.retry': 'Повторить',
   'att.retry.all':
