@@ -121,7 +121,7 @@ fn every_list_has_its_fields_with_and_without_a_running_program() {
 /// Every list, over a running program or without one.
 fn look(program: &Program, running: bool) {
     let status = program.json(&["status"]);
-    fields(&status, "running mailboxes destinations pending oldest_due_at dead uncertain held today");
+    fields(&status, "running mailboxes destinations pending oldest_due_at dead uncertain held alarms today");
     assert_eq!(status["running"], running);
     fields(&status["mailboxes"][0], "id mailbox_id email state method last_check_at last_mail_at error");
     fields(&status["destinations"][0], "id name kind state last_delivery_at error");

@@ -155,6 +155,15 @@ fn without_a_keyring_the_owner_is_shown_the_file() {
     assert_eq!(why.lines().count(), 1, "{why}");
     let list = session.run(&["mailbox", "list", "--json"], "");
     assert_eq!(String::from_utf8_lossy(&list.stdout).trim(), "[]", "nothing was added");
+    let url = "url=http://127.0.0.1:9/hook";
+    for args in [
+        &["destination", "add", "webhook", "--name", "n", "--set", url, "--no-test"][..],
+        &["destination", "set", "n", "--privacy", "none", "--no-test"],
+        &["destination", "remove", "n"],
+    ] {
+        let done = session.run(args, "");
+        assert!(done.status.success(), "what needs no secret needs no keyring: {done:?}");
+    }
     // Nothing was kept in the keyring, so the choice is still free.
     let file = session
         .program

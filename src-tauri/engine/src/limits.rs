@@ -86,6 +86,12 @@ pub const IMAP_LOGOUT_WAIT: Duration = Duration::from_secs(2);
 pub const IMAP_SEARCH_UIDS_MAX: u32 = 50_000;
 /// Longest wait for the keyring, which may be asking the owner.
 pub const KEYRING_WAIT: Duration = Duration::from_secs(30);
+/// A locked keyring may ask its owner again after this long, growing to the second.
+pub const KEYRING_DIALOG_PAUSE_MIN: Duration = Duration::from_secs(120);
+/// See [`KEYRING_DIALOG_PAUSE_MIN`].
+pub const KEYRING_DIALOG_PAUSE_MAX: Duration = Duration::from_secs(3600);
+/// What needs a secret that cannot be had now looks again after this long.
+pub const SECRET_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Largest file of secrets.
 pub const SECRETS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 

@@ -58,7 +58,7 @@ fn whatever_way_the_answer_was_lost_no_copy_is_made() {
         peer.next([mode.clone()]);
         let put = program.ingest(&mailbox, &[], Mail::new("Which way").bytes());
         let held = wait_status(&program, &put["message_key"], "phone", "uncertain");
-        // The alarm goes to the same destination, the only one.
+        // The alarm goes to the same destination, the only one, once that is found to answer.
         peer.wait_writes(2 * count, LIMIT);
         program.settle();
         assert_eq!(attempts(&program, &held).len(), 1, "{mode:?}: one attempt");

@@ -6,6 +6,7 @@ pub mod dovecot;
 pub mod http;
 pub mod http_peer;
 pub mod imap_session;
+pub mod keyring;
 pub mod lmtp;
 pub mod mail;
 pub mod ntfy_peer;

@@ -16,8 +16,7 @@ impl Program {
         }
     }
 
-    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second. Dead letters and
-    /// late ones raise no alarm of their own.
+    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second.
     #[track_caller]
     pub fn hurry(&self) {
         self.set(&[
@@ -26,8 +25,10 @@ impl Program {
             ("retry.backoff_seconds", "1"),
             ("retry.ladder_seconds", "1"),
             ("reconcile.lookup_settle_seconds", "1"),
+            // Only what a test asks for is told beside its mails.
             ("alarm.dead_letters", "1000000"),
             ("alarm.oldest_due_seconds", "604800"),
+            ("alarm.stale_mailbox_seconds", "604800"),
         ]);
     }
 

@@ -134,7 +134,7 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
     if !api.read(source::list).await?.iter().any(|row| row.id == id) {
         return Err(not_found("source", id.as_str(), "source list"));
     }
-    api.secrets.open()?.remove(&SecretName::source(&id)).await?;
+    api.secrets.remove(&SecretName::source(&id)).await?;
     let now_at = api.clock.now();
     api.change(&[Topic::Sources, Topic::Status], move |tx| {
         source::mark_removed(tx, &id, now_at).map(|_| Ok(Nothing {}))

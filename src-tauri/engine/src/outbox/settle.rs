@@ -108,8 +108,8 @@ pub async fn settle(kernel: &Kernel, ended: Ended) {
                 return;
             }
             Err(error) => {
-                tracing::error!("What came of notification {} is not yet written: {error}", ended.dispatch_key);
                 if !held_up {
+                    tracing::error!("What came of notification {} is not yet written: {error}", ended.dispatch_key);
                     kernel.unsettled.fetch_add(1, Ordering::SeqCst);
                     held_up = true;
                 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::alarm::Copies;
@@ -21,27 +22,35 @@ const BATCH: i64 = 100;
 const LOOK_AT_LEAST: Duration = Duration::from_secs(30);
 /// The sweep looks at most this often, however often it is woken.
 const LOOK_AT_MOST: Duration = Duration::from_millis(200);
+/// After an error of the database, a full disk for example.
+const AFTER_ERROR: Duration = Duration::from_secs(5);
+/// A daily copy that failed is tried again after this long: each try writes the whole database.
+const COPY_AGAIN_AFTER: Duration = Duration::from_secs(600);
 /// How often copies and retention are thought of, ms.
 const DAILY_MS: i64 = 86_400_000;
 
 /// Sweeps until `stop`.
 pub async fn run(kernel: Kernel, stop: CancellationToken) {
+    let mut daily_from = Instant::now();
     loop {
         let wait = match once(&kernel).await {
             Ok(wait) => wait,
             Err(error) => {
                 tracing::error!("The sweep could not be made: {error}");
-                LOOK_AT_LEAST
+                AFTER_ERROR
             }
         };
-        let copies = match daily(&kernel).await {
-            Ok(()) => Copies::Good,
-            Err(error) => {
-                tracing::error!("The daily copy or clean-up failed: {error}");
-                Copies::Failed(error.detail)
-            }
-        };
-        kernel.alarms.set_copies(copies);
+        if Instant::now() >= daily_from {
+            let copies = match daily(&kernel).await {
+                Ok(()) => Copies::Good,
+                Err(error) => {
+                    tracing::error!("The daily copy or clean-up failed: {error}");
+                    daily_from = Instant::now() + COPY_AGAIN_AFTER;
+                    Copies::Failed(error.detail)
+                }
+            };
+            kernel.alarms.set_copies(copies);
+        }
         tokio::select! {
             () = stop.cancelled() => return,
             () = kernel.sweep.notified() => tokio::time::sleep(LOOK_AT_MOST).await,
@@ -98,7 +107,8 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
     if !due {
         return Ok(());
     }
-    kernel.store.read_for_copy(move |read| backup::copy_daily(read, &database, now_at)).await?;
+    let copied = kernel.store.read_for_copy(move |read| backup::copy_daily(read, &database, now_at)).await;
+    // What is forgotten makes room for the next copy, so it does not wait for this one.
     let settings = kernel.configuration().await?.settings.clone();
     loop {
         let (history_days, key_days) = (settings.history_days, settings.key_days);
@@ -108,5 +118,5 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
         }
     }
     kernel.changed(&[Topic::History]);
-    Ok(())
+    copied.map(|_| ())
 }

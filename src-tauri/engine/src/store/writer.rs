@@ -126,6 +126,7 @@ impl Drop for Writer {
 
 fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, trouble: &Noted) {
     let mut batch: Vec<Box<dyn Job>> = Vec::new();
+    let mut refused = false;
     while let Some(first) = jobs.blocking_recv() {
         batch.push(first);
         while batch.len() < GROUP_COMMIT_JOBS_MAX {
@@ -136,13 +137,20 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, tro
         }
         let outcome = commit_together(connection, &mut batch);
         note(trouble, outcome.as_ref(), &batch);
-        if let Err(error) = &outcome {
-            tracing::error!(kind = ?error.kind, "Nothing of {} jobs was stored: {error}", batch.len());
-            // SQLite may have rolled back by itself (disk full); then there is nothing left to undo.
-            if !connection.is_autocommit() {
-                let _ = connection.execute_batch("ROLLBACK");
+        match &outcome {
+            Ok(_) if refused => tracing::info!("What is written is stored again"),
+            Ok(_) => {}
+            // As long as it lasts it is said once: a log on a full disk must not grow.
+            Err(error) if refused => tracing::debug!("Nothing of {} jobs was stored: {error}", batch.len()),
+            Err(error) => {
+                tracing::error!(kind = ?error.kind, "Nothing of {} jobs was stored: {error}", batch.len());
             }
         }
+        // SQLite may have rolled back by itself (disk full); then there is nothing left to undo.
+        if outcome.is_err() && !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        refused = outcome.is_err();
         for job in batch.drain(..) {
             job.settle(outcome.clone().map(|_| ()));
         }

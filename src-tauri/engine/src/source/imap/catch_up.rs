@@ -153,7 +153,7 @@ async fn look_back<S: Line>(reader: &mut Reader<S>, desk: &Desk, watched: &mut W
         .map_err(|interrupted| Trouble::Line(interrupted.error))?;
     taken.mails.retain(|uid, _| late.contains(uid));
     let sightings = watched.sightings(desk, taken);
-    desk.report(&watched.place, sightings, None).await;
+    desk.report(&watched.place, sightings, None, None).await;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::model::error::{Fault, FaultCode};
-use crate::model::ids::{AccountId, DeliveryKey};
+use crate::model::ids::DeliveryKey;
 use crate::model::mailbox::FolderCursor;
 use crate::model::occasion::{Ended, Occasion};
 use crate::model::sighting::{Intent, Report, Sighting};
@@ -35,28 +35,26 @@ impl Desk {
         self.context.clock.now()
     }
 
-    /// Reports sightings and the cursor that goes with them. Returns once they are stored: until then the session is
-    /// kept and nothing else is read.
-    pub(super) async fn report(&self, place: &Place, sightings: Vec<Sighting>, cursor: Option<&FolderCursor>) {
+    /// Reports sightings, the cursor that goes with them, and what is over with them. Returns once they are stored:
+    /// until then the session is kept and nothing else is read.
+    pub(super) async fn report(
+        &self,
+        place: &Place,
+        sightings: Vec<Sighting>,
+        cursor: Option<&FolderCursor>,
+        ended: Option<Occasion>,
+    ) {
         let arrived = sightings.iter().any(|sighting| !matches!(sighting.intent, Intent::Baseline));
         let cursor = cursor.map(|cursor| place.cursor_move(cursor.clone()));
-        self.send(Report { sightings, cursor, ended: None }).await;
-        if arrived {
-            let now = self.now();
-            self.context.health.send_modify(|health| health.last_mail_at = Some(now));
-        }
-    }
-
-    /// Reports that nothing more of an occasion is to come: what waits for it is told.
-    pub(super) async fn ended(&self, account_id: &AccountId, occasion: Occasion) {
-        let ended = Ended { account_id: account_id.clone(), occasion };
-        self.send(Report { ended: Some(ended), ..Report::default() }).await;
-    }
-
-    async fn send(&self, report: Report) {
+        let ended = ended.map(|occasion| Ended { account_id: place.account_id.clone(), occasion });
+        let report = Report { sightings, cursor, ended };
         let mut wait = STORE_AGAIN_AFTER_MIN;
         while let Err(error) = self.context.sink.report(report.clone()).await {
             self.not_stored(error, &mut wait).await;
+        }
+        if arrived {
+            let now = self.now();
+            self.context.health.send_modify(|health| health.last_mail_at = Some(now));
         }
     }
 

@@ -100,7 +100,7 @@ impl Watch {
             due |= watched.end_catch_up();
         }
         if let Some(watched) = self.folders.first().filter(|_| due) {
-            self.desk.ended(&watched.place.account_id, Occasion::CatchUp).await;
+            self.desk.report(&watched.place, Vec::new(), None, Some(Occasion::CatchUp)).await;
         }
     }
 

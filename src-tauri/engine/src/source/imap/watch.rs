@@ -127,7 +127,8 @@ impl Watch {
                 old_ms: millis(settings.old),
                 absence_ms: millis(settings.absence),
                 poll_ms: millis(settings.poll),
-                record_check_ms: millis(settings.poll) / 2,
+                // Not each second where it is asked each second, and fine enough to tell an absence.
+                record_check_ms: (millis(settings.poll) / 2).min(millis(settings.absence) / 10),
             },
             server,
             password,

@@ -176,7 +176,7 @@ impl Watched {
 
     /// Reports, and moves the cursor with it.
     pub(super) async fn store(&mut self, desk: &Desk, sightings: Vec<Sighting>, cursor: FolderCursor) {
-        desk.report(&self.place, sightings, Some(&cursor)).await;
+        desk.report(&self.place, sightings, Some(&cursor), None).await;
         self.cursor = Some(cursor);
     }
 

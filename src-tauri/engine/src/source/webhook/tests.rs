@@ -1,4 +1,4 @@
-//! What is posted to the source, and what it answers.
+//! Webhooks as they come: signed, stale, too large, unreadable, and repeated.
 
 use std::io::Write;
 use std::sync::Mutex;
