@@ -159,8 +159,8 @@ async fn each_set_of_routes_has_its_own_digest_and_each_privacy_its_own_text() {
         (text(3, "title"), text(3, "body")),
         ("1 new mail while you were away".to_owned(), "Sender 7".to_owned())
     );
-    for at in 1..4 {
-        assert!(!told[at].1.to_string().contains("Mail "), "no subject leaks: {}", told[at].1);
+    for (_, payload) in &told[1..4] {
+        assert!(!payload.to_string().contains("Mail "), "no subject leaks: {payload}");
     }
     assert!(!told[2].1.to_string().contains("Sender"), "no sender leaks: {}", told[2].1);
     bench.assert_sound().await;

@@ -51,9 +51,18 @@ pub fn bare(host: &str) -> &str {
 
 /// Whether this computer has any way out. Connecting a UDP socket sends nothing; it only asks the routing table
 /// (addresses of RFC 5737 and RFC 3849, which belong to nobody).
-pub(crate) fn has_route() -> bool {
+#[must_use]
+pub fn has_route() -> bool {
     let asked = |own: &str, far: &str| UdpSocket::bind(own).and_then(|socket| socket.connect(far)).is_ok();
     asked("0.0.0.0:0", "192.0.2.1:9") || asked("[::]:0", "[2001:db8::1]:9")
+}
+
+/// Looks a host's name up.
+///
+/// # Errors
+/// `Dns` or `NoNetwork`.
+pub async fn look_up(host: &str) -> Result<(), NetError> {
+    resolve(host, 0).await.map(|_| ())
 }
 
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, NetError> {

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::channel::{self, Channel};
+use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::limits::SECRET_AGAIN_AFTER;
 use crate::model::destination::Destination;
@@ -146,7 +147,7 @@ impl Supervisor {
         let mut said = None;
         loop {
             let made = tokio::select! {
-                made = build(&self.kernel, &self.secrets, &destination, call_timeout) => made,
+                made = build(&self.kernel.clock, &self.secrets, &destination, call_timeout) => made,
                 () = stop.cancelled() => return,
             };
             match made {
@@ -220,7 +221,7 @@ impl Supervisor {
 /// # Errors
 /// `secret` where they cannot be read now, `invalid` where the fields do not fit (any more).
 pub async fn build(
-    kernel: &Kernel,
+    clock: &Clock,
     secrets: &KeptSecrets,
     destination: &Destination,
     call_timeout: Duration,
@@ -244,7 +245,7 @@ pub async fn build(
         fields: destination.fields.clone(),
         secrets: given,
         call_timeout,
-        clock: kernel.clock.clone(),
+        clock: clock.clone(),
     })
 }
 
