@@ -28,3 +28,4 @@ mod privacy;
 mod rules;
 mod secrets;
 mod tidy;
+mod transfer;

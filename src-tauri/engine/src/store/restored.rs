@@ -14,7 +14,7 @@ pub(in crate::store) const RESTORED_AT: &str = "restored_at";
 /// When the copy was made, ms UTC.
 pub(in crate::store) const RESTORED_FROM_AT: &str = "restored_from_at";
 /// JSON list of the accounts that were looked through since.
-const RESTORED_TOLD: &str = "restored_told";
+pub(in crate::store) const RESTORED_TOLD: &str = "restored_told";
 
 /// What is still to be looked through.
 #[derive(Debug, Clone, PartialEq, Eq)]
