@@ -40,7 +40,7 @@ impl Intake<'_> {
         self.tell_gathered(&ended.account_id, Occasion::Restore)?;
         // What is rebuilt is looked through in the background, and is unknown to the copy as well.
         if !folder::is_rebuilding(*self.tx, &ended.account_id)? {
-            restored.mark_told(self.tx, &ended.account_id, &mailbox::list(*self.tx)?)?;
+            restored.mark_told(self.tx, &ended.account_id, &mailbox::list(*self.tx)?, self.now_at)?;
             self.kernel.reconfigure();
         }
         Ok(())
