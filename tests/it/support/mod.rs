@@ -12,6 +12,7 @@ pub mod mail;
 pub mod ntfy_peer;
 pub mod owner;
 pub mod phone;
+mod printed;
 pub mod program;
 pub mod receiver;
 pub mod relay;
