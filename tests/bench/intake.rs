@@ -141,7 +141,8 @@ async fn in_pages(kernel: &Kernel, path: &'static str, mails: usize, expected: V
             folder: "INBOX".to_owned(),
             cursor: FolderCursor { uid_validity: 1, next_uid: number as u32, ..FolderCursor::default() },
         };
-        let report = Report { sightings: page.map(|n| sighting(n, path)).collect(), cursor: Some(cursor) };
+        let report =
+            Report { sightings: page.map(|n| sighting(n, path)).collect(), cursor: Some(cursor), ..Report::default() };
         let taken = intake::take_in(kernel, report).await.expect("the report is stored");
         assert!(taken.iter().all(|one| one.verdict == expected), "{expected:?} was measured");
     }
@@ -159,7 +160,8 @@ async fn one_by_one(kernel: &Kernel, mails: usize, expected: Verdict) {
                     if number >= mails {
                         return;
                     }
-                    let report = Report { sightings: vec![sighting(1_000_000 + number, "webhook")], cursor: None };
+                    let report =
+                        Report { sightings: vec![sighting(1_000_000 + number, "webhook")], ..Report::default() };
                     let taken = intake::take_in(&kernel, report).await.expect("the report is stored");
                     assert_eq!(taken[0].verdict, expected, "what was to be measured");
                 }

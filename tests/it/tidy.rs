@@ -9,6 +9,7 @@ use std::process::Command;
 mod borders;
 mod licences;
 mod manifest;
+mod points;
 mod rust_text;
 mod sizes;
 mod words;
@@ -96,6 +97,14 @@ fn migrations_are_numbered_without_gaps() {
     let names = fs::read_dir(&folder).expect("a folder of migrations").flatten();
     let names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let said = manifest::check_migrations(names);
+    assert!(said.is_empty(), "{said:?}");
+}
+
+#[test]
+fn each_crash_point_is_placed_and_listed() {
+    let engine = sources().into_iter().filter(|(path, _)| path.starts_with("src-tauri/"));
+    let placed = engine.flat_map(|(_, text)| points::placed(&text).map(str::to_owned).collect::<Vec<_>>()).collect();
+    let said = points::check(ringonce_engine::crash::POINTS, &placed);
     assert!(said.is_empty(), "{said:?}");
 }
 

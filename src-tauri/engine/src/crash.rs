@@ -1,6 +1,7 @@
 //! Named points at which a test stops the program as a power cut would. No-ops without the feature `crash-points`.
 
-/// Every point, in the order a notification meets them.
+/// Every point: of any commit, then in the order a notification meets them. The one list: a test holds it against where
+/// points are placed, and the crash tests go through it.
 pub const POINTS: &[&str] = &[
     "before_commit",
     "after_commit",

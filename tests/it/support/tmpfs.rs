@@ -55,6 +55,14 @@ impl SmallDisk {
         }
     }
 
+    /// Fills it up but for so many bytes.
+    pub fn fill_but(&self, free: u64) {
+        self.fill();
+        let file = File::options().write(true).open(self.filler()).expect("the disk was filled");
+        let bytes = file.metadata().expect("our file").len();
+        file.set_len(bytes.saturating_sub(free)).expect("a file can always be made shorter");
+    }
+
     /// Gives the room back.
     pub fn release(&self) {
         fs::remove_file(self.filler()).expect("the disk was filled");

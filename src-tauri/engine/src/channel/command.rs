@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::channel::text::first_line;
 use crate::channel::{Channel, Class, Configured, Field, Form, Gate, Job, Kind, Limits, Lookup, json};
+use crate::crash;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, ErrorCode};
@@ -140,6 +141,7 @@ impl Group {
                     // A program need not read its input; that it does not is no failure.
                     let _ = stdin.write_all(&input).await;
                 }
+                crash::point("bytes_written");
             };
             let outputs = async { tokio::join!(feed, collect(stdout, &mut out), collect(stderr, &mut err)) };
             let mut outputs = std::pin::pin!(outputs);

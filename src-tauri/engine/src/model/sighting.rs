@@ -5,6 +5,7 @@ use std::fmt;
 use crate::model::ids::{AccountId, DeliveryKey, MailboxId};
 use crate::model::mailbox::{FolderCursor, SpecialUse};
 use crate::model::message::MailFacts;
+use crate::model::occasion::{Ended, Occasion};
 
 /// "This mail, at this place, by this path."
 #[derive(Debug, Clone)]
@@ -48,6 +49,8 @@ pub enum Intent {
         /// Unknown mail received at or after this rings, ms UTC.
         rings_from: i64,
     },
+    /// It arrived while nobody looked, with what else did: rules decide, and it is told when all of that is here.
+    Gathered(Occasion),
     /// The source could not read the mail: told as "a mail that could not be read".
     Unreadable,
 }
@@ -123,6 +126,8 @@ pub struct Report {
     pub sightings: Vec<Sighting>,
     /// The cursor that goes with them.
     pub cursor: Option<CursorMove>,
+    /// With them an occasion is over.
+    pub ended: Option<Ended>,
 }
 
 /// Where a folder stands once the report is stored.

@@ -99,6 +99,14 @@ fn tune(stream: &TcpStream) -> io::Result<()> {
     SockRef::from(stream).set_tcp_keepalive(&keepalive)
 }
 
+/// A listener on a free loopback port, for a scripted peer.
+#[cfg(test)]
+pub(crate) async fn loopback() -> (tokio::net::TcpListener, u16) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,24 +8,34 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::crash;
 use crate::net::stream::Stream;
 
 /// What happened on a connection since the last [`Flags::reset`].
 #[derive(Debug, Default)]
 pub(crate) struct Flags {
     written: AtomicBool,
+    flushed: AtomicBool,
     read: AtomicBool,
 }
 
 impl Flags {
     pub(crate) fn reset(&self) {
         self.written.store(false, Ordering::SeqCst);
+        self.flushed.store(false, Ordering::SeqCst);
         self.read.store(false, Ordering::SeqCst);
     }
 
     /// A byte may have left.
     pub(crate) fn written(&self) -> bool {
         self.written.load(Ordering::SeqCst)
+    }
+
+    /// What was written is on its way; of a small request that is all of it.
+    fn flushed(&self) {
+        if self.written() && !self.flushed.swap(true, Ordering::SeqCst) {
+            crash::point("bytes_written");
+        }
     }
 
     /// A byte came.
@@ -74,7 +84,12 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().inner).poll_flush(cx)
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.inner).poll_flush(cx);
+        if matches!(polled, Poll::Ready(Ok(()))) {
+            this.flags.flushed();
+        }
+        polled
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

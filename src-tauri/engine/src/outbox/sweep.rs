@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::alarm::Copies;
 use crate::intake;
 use crate::kernel::Kernel;
 use crate::model::topic::Topic;
 use crate::outbox::lane::wait_until;
 use crate::outbox::settle::After;
-use crate::outbox::{rescue, route};
+use crate::outbox::{expire, rescue, route};
 use crate::store::error::StoreError;
-use crate::store::table::{ladder, operation, outbox};
+use crate::store::table::{expiry, ladder, operation, outbox};
 use crate::store::{Tx, backup, retention};
 
 /// Rows of one kind handled in one transaction.
@@ -20,21 +22,34 @@ const BATCH: i64 = 100;
 const LOOK_AT_LEAST: Duration = Duration::from_secs(30);
 /// The sweep looks at most this often, however often it is woken.
 const LOOK_AT_MOST: Duration = Duration::from_millis(200);
+/// After an error of the database, a full disk for example.
+const AFTER_ERROR: Duration = Duration::from_secs(5);
+/// A daily copy that failed is tried again after this long: each try writes the whole database.
+const COPY_AGAIN_AFTER: Duration = Duration::from_secs(600);
 /// How often copies and retention are thought of, ms.
 const DAILY_MS: i64 = 86_400_000;
 
 /// Sweeps until `stop`.
 pub async fn run(kernel: Kernel, stop: CancellationToken) {
+    let mut daily_from = Instant::now();
     loop {
         let wait = match once(&kernel).await {
             Ok(wait) => wait,
             Err(error) => {
                 tracing::error!("The sweep could not be made: {error}");
-                LOOK_AT_LEAST
+                AFTER_ERROR
             }
         };
-        if let Err(error) = daily(&kernel).await {
-            tracing::error!("The daily copy or clean-up failed: {error}");
+        if Instant::now() >= daily_from {
+            let copies = match daily(&kernel).await {
+                Ok(()) => Copies::Good,
+                Err(error) => {
+                    tracing::error!("The daily copy or clean-up failed: {error}");
+                    daily_from = Instant::now() + COPY_AGAIN_AFTER;
+                    Copies::Failed(error.detail)
+                }
+            };
+            kernel.alarms.set_copies(copies);
         }
         tokio::select! {
             () = stop.cancelled() => return,
@@ -67,6 +82,7 @@ fn next_at(read: crate::store::Read<'_>, run: &str, now_at: i64) -> Result<Optio
         operation::next_release_at(read)?,
         ladder::next_due_at(read)?.filter(|at| *at != outbox::NEVER_AT),
         outbox::next_lease_end_at(read)?,
+        expiry::next_at(read)?,
     ];
     Ok(candidates.into_iter().flatten().min())
 }
@@ -80,6 +96,7 @@ fn sweep(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
     for held in operation::list_released_by(*tx, now_at, BATCH)? {
         all.add(intake::release(tx, kernel, &held)?);
     }
+    all.add(expire::expire(tx, kernel)?);
     Ok(all)
 }
 
@@ -90,7 +107,8 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
     if !due {
         return Ok(());
     }
-    kernel.store.read_for_copy(move |read| backup::copy_daily(read, &database, now_at)).await?;
+    let copied = kernel.store.read_for_copy(move |read| backup::copy_daily(read, &database, now_at)).await;
+    // What is forgotten makes room for the next copy, so it does not wait for this one.
     let settings = kernel.configuration().await?.settings.clone();
     loop {
         let (history_days, key_days) = (settings.history_days, settings.key_days);
@@ -100,5 +118,5 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
         }
     }
     kernel.changed(&[Topic::History]);
-    Ok(())
+    copied.map(|_| ())
 }

@@ -4,7 +4,7 @@
 //! it ends with its holder, however that ends.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -124,12 +124,12 @@ fn path(data_dir: &Path) -> PathBuf {
 }
 
 fn storage(data_dir: &Path, error: &std::io::Error) -> Fault {
-    Fault::new(
-        FaultCode::Storage,
-        "Nothing was done",
-        format!("the data folder {} cannot be used ({error})", data_dir.display()),
-        "check its path and its owner, or use another with --data-dir",
-    )
+    let next_step = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some room on the disk",
+        _ => "check its path and its owner, or use another with --data-dir",
+    };
+    let cause = format!("the data folder {} cannot be used ({error})", data_dir.display());
+    Fault::new(FaultCode::Storage, "Nothing was done", cause, next_step)
 }
 
 #[cfg(test)]

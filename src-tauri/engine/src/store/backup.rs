@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::store::Read;
 use crate::store::error::{StoreError, StoreErrorKind};
+use crate::store::restored::{RESTORED_AT, RESTORED_FROM_AT};
 
 /// Daily copies that are kept.
 const DAILY_KEPT: usize = 3;
@@ -31,7 +32,12 @@ pub fn copy_daily(read: Read<'_>, database: &Path, now_at: i64) -> Result<PathBu
 #[must_use]
 pub fn newest_daily_at(database: &Path) -> Option<i64> {
     let copies = list(database).ok()?;
-    copies.iter().rev().find_map(|path| name(path).strip_prefix("ringonce-")?.strip_suffix(".db")?.parse().ok())
+    copies.iter().rev().find_map(|path| made_at(path))
+}
+
+/// When a daily copy was made, ms UTC.
+fn made_at(copy: &Path) -> Option<i64> {
+    name(copy).strip_prefix("ringonce-")?.strip_suffix(".db")?.parse().ok()
 }
 
 /// A copy of the schema before a migration, so that the step can be taken back by hand.
@@ -46,10 +52,10 @@ pub(in crate::store) fn copy_before_migration(
 }
 
 /// Moves a broken database aside and puts the newest copy in its place, or nothing where there is none.
-/// `restored_at` and `restored_from` in `meta` say so to the intake, which rings for no mail of the gap singly.
+/// `restored_at` and `restored_from_at` in `meta` say so to the intake, which rings for no mail of the gap singly.
 pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &StoreError) -> Result<(), StoreError> {
     let broken = database.with_extension(format!("broken-{now_at}"));
-    fs::rename(database, &broken).map_err(|error| io(database, &error))?;
+    fs::rename(database, &broken).map_err(|error| StoreError::io(database, &error))?;
     for suffix in ["-wal", "-shm"] {
         let side = PathBuf::from(format!("{}{suffix}", database.display()));
         if side.exists() {
@@ -59,10 +65,10 @@ pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &Sto
     let newest = list(database)?.into_iter().rev().find(|copy| sound(copy));
     match newest {
         Some(copy) => {
-            fs::copy(&copy, database).map_err(|error| io(&copy, &error))?;
+            fs::copy(&copy, database).map_err(|error| StoreError::io(&copy, &error))?;
             let connection = Connection::open(database)?;
-            let from_at = newest_daily_at(database).unwrap_or(0);
-            for (key, value) in [("restored_at", now_at), ("restored_from_at", from_at)] {
+            let from_at = made_at(&copy).unwrap_or(0);
+            for (key, value) in [(RESTORED_AT, now_at), (RESTORED_FROM_AT, from_at)] {
                 connection.execute(
                     "INSERT INTO meta (key, value) VALUES (?1, ?2)
                      ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -72,20 +78,24 @@ pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &Sto
             tracing::error!("The database was broken ({cause}); {} was put in its place", name(&copy));
         }
         None => {
-            fs::write(database, b"").map_err(|error| io(database, &error))?;
+            fs::write(database, b"").map_err(|error| StoreError::io(database, &error))?;
             tracing::error!("The database was broken ({cause}) and there is no copy; a new one was begun");
         }
     }
-    fs::set_permissions(database, fs::Permissions::from_mode(0o600)).map_err(|error| io(database, &error))
+    fs::set_permissions(database, fs::Permissions::from_mode(0o600)).map_err(|error| StoreError::io(database, &error))
 }
 
 fn vacuum_into(connection: &Connection, copy: &Path) -> Result<(), StoreError> {
     let part = copy.with_extension("part");
     let _ = fs::remove_file(&part);
     let target = part.to_str().ok_or_else(|| StoreError::new(StoreErrorKind::Io, "The path is not UTF-8"))?;
-    connection.execute("VACUUM INTO ?1", [target])?;
-    fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(|error| io(&part, &error))?;
-    fs::rename(&part, copy).map_err(|error| io(copy, &error))
+    if let Err(error) = connection.execute("VACUUM INTO ?1", [target]) {
+        // Half a copy on a full disk takes the room that mail needs.
+        let _ = fs::remove_file(&part);
+        return Err(error.into());
+    }
+    fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(|error| StoreError::io(&part, &error))?;
+    fs::rename(&part, copy).map_err(|error| StoreError::io(copy, &error))
 }
 
 fn sound(copy: &Path) -> bool {
@@ -98,7 +108,7 @@ fn sound(copy: &Path) -> bool {
 /// The copies, oldest first.
 fn list(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder(database)?;
-    let entries = fs::read_dir(&folder).map_err(|error| io(&folder, &error))?;
+    let entries = fs::read_dir(&folder).map_err(|error| StoreError::io(&folder, &error))?;
     let mut copies: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
@@ -110,20 +120,13 @@ fn list(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
 fn folder(database: &Path) -> Result<PathBuf, StoreError> {
     let folder = database.with_file_name("copies");
     if !folder.exists() {
-        fs::create_dir(&folder).map_err(|error| io(&folder, &error))?;
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(|error| io(&folder, &error))?;
+        fs::create_dir(&folder).map_err(|error| StoreError::io(&folder, &error))?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))
+            .map_err(|error| StoreError::io(&folder, &error))?;
     }
     Ok(folder)
 }
 
 fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
-}
-
-fn io(path: &Path, error: &std::io::Error) -> StoreError {
-    let kind = match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreErrorKind::Full,
-        _ => StoreErrorKind::Io,
-    };
-    StoreError::new(kind, format!("{}: {error}", path.display()))
 }

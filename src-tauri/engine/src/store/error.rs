@@ -1,6 +1,9 @@
 //! What can go wrong with the database.
 
+use std::path::Path;
+
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 use crate::model::error::{Fault, FaultCode};
 
@@ -39,6 +42,15 @@ impl StoreError {
         Self { kind, detail: detail.into() }
     }
 
+    /// An error of the file system at a path.
+    pub(in crate::store) fn io(path: &Path, error: &std::io::Error) -> Self {
+        let kind = match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreErrorKind::Full,
+            _ => StoreErrorKind::Io,
+        };
+        Self::new(kind, format!("{}: {error}", path.display()))
+    }
+
     /// The program is stopping, or the writer is gone.
     #[must_use]
     pub fn closed() -> Self {
@@ -69,7 +81,10 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        // The file beside the database that readers and the writer share could not be made as long as it has to be.
+        let no_room = error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE);
         let kind = match error.sqlite_error_code() {
+            _ if no_room => StoreErrorKind::Full,
             Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
             Some(
                 ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied,

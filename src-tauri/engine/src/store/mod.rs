@@ -8,6 +8,7 @@ pub mod error;
 pub mod figures;
 pub mod open;
 pub mod readers;
+pub mod restored;
 pub mod retention;
 pub mod table;
 pub mod verify;
@@ -21,7 +22,7 @@ use rusqlite::Connection;
 
 use crate::store::error::StoreError;
 use crate::store::readers::Readers;
-use crate::store::writer::Writer;
+use crate::store::writer::{Trouble, Writer};
 
 /// Name of the database in the data folder.
 pub const FILE_NAME: &str = "ringonce.db";
@@ -94,6 +95,12 @@ impl Store {
     #[must_use]
     pub fn readers(&self) -> Arc<Readers> {
         Arc::clone(&self.readers)
+    }
+
+    /// What the disk refused last; `None`: it never did.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.writer.trouble()
     }
 
     /// The database file.

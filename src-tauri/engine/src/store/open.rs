@@ -67,7 +67,7 @@ pub(in crate::store) fn check_version(read: Read<'_>) -> Result<(), StoreError> 
 }
 
 fn make_private(path: &Path) -> Result<(), StoreError> {
-    let io = |error: std::io::Error| StoreError::new(StoreErrorKind::Io, format!("{}: {error}", path.display()));
+    let io = |error: std::io::Error| StoreError::io(path, &error);
     if path.exists() {
         let mode = fs::metadata(path).map_err(io)?.permissions().mode();
         if mode & 0o077 != 0 {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::model::mailbox::{FolderCursor, ImapServer, Mailbox};
+use crate::net::tcp;
 use crate::source::imap::catch_up::{Woken, wake};
 use crate::source::imap::session::conn::ImapConn;
 use crate::source::imap::session::idle::{Why, idle};
@@ -22,8 +22,7 @@ use super::*;
 
 /// A whole watching, each of whose sessions has a script; its last health, and what it told.
 async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) -> bool) -> (Health, Arc<Recorder>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let (listener, port) = tcp::loopback().await;
     let server = tokio::spawn(async move {
         let before = text(&[
             "S: * OK [CAPABILITY IMAP4rev1] hi",
@@ -52,7 +51,11 @@ async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) 
         folders: vec!["INBOX".into()],
         paused: false,
     };
-    let settings = ImapSettings { poll: Duration::from_secs(3600), old: Duration::from_secs(172_800) };
+    let settings = ImapSettings {
+        poll: Duration::from_secs(3600),
+        old: Duration::from_secs(172_800),
+        absence: Duration::from_secs(600),
+    };
     let stop = CancellationToken::new();
     let source = Box::new(ImapSource { mailbox, password: "secret".into(), settings });
     let task = tokio::spawn(source.run(context, stop.clone()));
