@@ -154,10 +154,10 @@ impl<'a> Intake<'a> {
     fn seen_again(&mut self, one: &Prepared, mut mail: MessageRow, by: IdentityKind) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
         let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
-        let times_seen = self.record_delivery(sighting, &mail.message_key, Verdict::Duplicate, same_by(by))?;
+        let again = self.record_delivery(sighting, &mail.message_key, Verdict::Duplicate, same_by(by))?;
         message::mark_suppressed(self.tx, &mail.message_key, self.now_at)?;
-        let verdict = if times_seen > 1 { Verdict::Repeat } else { Verdict::Duplicate };
-        if times_seen == 1 {
+        let verdict = if again { Verdict::Repeat } else { Verdict::Duplicate };
+        if !again {
             self.record_aliases(&mail.message_key, one)?;
         }
         if fill_in(&mut mail, sighting, &one.fingerprint) {
@@ -168,7 +168,7 @@ impl<'a> Intake<'a> {
         if awaited && !sighting.facts.is_headerless() {
             operation = self.decide_anew(&mail, &operation, self.intent(sighting), false)?;
         }
-        let reason = format!("{}, by {}", if times_seen > 1 { "reported again" } else { same_by(by) }, sighting.source);
+        let reason = format!("{}, by {}", if again { "reported again" } else { same_by(by) }, sighting.source);
         let happened = Some((Event::Repeat, subject(&mail), reason));
         Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
@@ -235,7 +235,7 @@ impl<'a> Intake<'a> {
         message_key: &MessageKey,
         verdict: Verdict,
         reason: &str,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<bool, StoreError> {
         delivery::record(
             self.tx,
             &NewDelivery {
