@@ -61,8 +61,13 @@ async fn play(global: &Global, resident: &Resident, mailbox: Id, ready_file: Opt
         std::fs::write(path, "ready\n")?;
     }
     let (health, mut played) = health_watch::channel(Health::default());
-    let context =
-        Context { sink: Arc::new(kernel.clone()), health, poke: Arc::new(Notify::new()), clock: Clock::system() };
+    let context = Context {
+        sink: Arc::new(kernel.clone()),
+        health,
+        poke: Arc::new(Notify::new()),
+        woken: health_watch::channel(0).1,
+        clock: Clock::system(),
+    };
     let demo = Demo { account_id: mailbox.id.into(), mailbox_id: EMAIL.into(), run: random_hex(4), pause: PAUSE };
     let source = Box::new(demo).run(context, CancellationToken::new());
     let ending = async {
