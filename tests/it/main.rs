@@ -17,6 +17,7 @@ mod catch_up;
 mod command_line;
 mod crash;
 mod data_folder;
+mod dead_lines;
 mod dedupe;
 mod disk_full;
 mod doctor;

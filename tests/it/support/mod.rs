@@ -7,6 +7,7 @@ pub mod http;
 pub mod http_peer;
 pub mod imap_session;
 pub mod keyring;
+pub mod laptop;
 pub mod lmtp;
 pub mod mail;
 pub mod ntfy_peer;

@@ -1,5 +1,7 @@
 //! What an owner sets up first, by the command line: mailboxes, destinations, sources, settings.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::dovecot::{Dovecot, User};
@@ -35,7 +37,14 @@ impl Program {
     /// A mailbox that is read from a real server, inside TLS; its id.
     #[track_caller]
     pub fn add_mailbox(&self, dovecot: &Dovecot, user: &User, more: &[&str]) -> String {
-        let (port, ca_file) = (dovecot.imaps_port.to_string(), dovecot.ca_file());
+        self.add_mailbox_at("localhost", dovecot.imaps_port, user, &dovecot.ca_file(), more)
+    }
+
+    /// The same at another address: behind a relay, or on another server. `--pin` among `more` takes the place of the
+    /// authority.
+    #[track_caller]
+    pub fn add_mailbox_at(&self, host: &str, port: u16, user: &User, ca_file: &Path, more: &[&str]) -> String {
+        let port = port.to_string();
         let email = format!("{}@localhost", user.name);
         let args = [
             "mailbox",
@@ -43,16 +52,16 @@ impl Program {
             "--email",
             &email,
             "--host",
-            "localhost",
+            host,
             "--port",
             &port,
             "--username",
             &user.name,
-            "--ca-file",
-            ca_file.to_str().expect("a plain path"),
             "--password-stdin",
         ];
-        self.ok(&[&args, more].concat(), format!("{}\n", user.password)).id()
+        let authority = ["--ca-file", ca_file.to_str().expect("a plain path")];
+        let authority = if more.contains(&"--pin") { [].as_slice() } else { &authority };
+        self.ok(&[&args, authority, more].concat(), format!("{}\n", user.password)).id()
     }
 
     /// A mailbox nobody reads; its id.
