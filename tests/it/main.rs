@@ -16,6 +16,7 @@ mod bad_input;
 mod catch_up;
 mod command_line;
 mod crash;
+mod data_folder;
 mod dedupe;
 mod disk_full;
 mod doctor;

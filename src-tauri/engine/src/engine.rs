@@ -39,7 +39,7 @@ impl Engine {
         secrets: impl FnOnce(Option<&str>) -> Result<KeptSecrets, Fault>,
         clock: Clock,
     ) -> Result<Self, Fault> {
-        let store = Store::open(data_dir, clock.now())?;
+        let store = Store::open_or_restore(data_dir, clock.now())?;
         let stored = store.read(setting::list).await?;
         let secrets = Arc::new(secrets(stored.get(crate::secret::kept::SETTING).map(String::as_str))?);
         let kernel = Kernel::new(store, clock);

@@ -17,7 +17,7 @@ use crate::secret::SecretName;
 use crate::source::imap::check::{CheckedFolder, check};
 use crate::source::{Health, HealthState, Method};
 use crate::store::figures::{LastSeen, last_seen, unfinished_of};
-use crate::store::table::{folder, mailbox, outbox, source};
+use crate::store::table::{folder, mailbox, operation, outbox, source};
 
 /// State of what nobody runs.
 pub(super) const STOPPED: &str = "stopped";
@@ -252,6 +252,7 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
                 cancel(tx, &row, "its mailbox was removed", now_at)?;
             }
         }
+        operation::end_held_of(tx, &found.account_id, "its mailbox was removed", now_at)?;
         mailbox::mark_removed(tx, &found.account_id, now_at)?;
         Ok(Ok(Nothing {}))
     })

@@ -1,4 +1,4 @@
-//! Copies of the database: daily, before each migration, and what is taken from them when the file is broken.
+//! Copies of the database: daily, and before each migration.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,6 @@ use rusqlite::Connection;
 
 use crate::store::Read;
 use crate::store::error::{StoreError, StoreErrorKind};
-use crate::store::restored::{RESTORED_AT, RESTORED_FROM_AT};
 
 /// Daily copies that are kept.
 const DAILY_KEPT: usize = 3;
@@ -21,7 +20,7 @@ pub fn copy_daily(read: Read<'_>, database: &Path, now_at: i64) -> Result<PathBu
     let copy = folder(database)?.join(format!("ringonce-{now_at:015}.db"));
     vacuum_into(read.0, &copy)?;
     let mut copies = list(database)?;
-    copies.retain(|path| name(path).starts_with("ringonce-") && !name(path).contains("before"));
+    copies.retain(|path| daily_at(path).is_some());
     for old in copies.iter().rev().skip(DAILY_KEPT) {
         let _ = fs::remove_file(old);
     }
@@ -31,12 +30,25 @@ pub fn copy_daily(read: Read<'_>, database: &Path, now_at: i64) -> Result<PathBu
 /// When the newest daily copy was made, ms UTC.
 #[must_use]
 pub fn newest_daily_at(database: &Path) -> Option<i64> {
-    let copies = list(database).ok()?;
-    copies.iter().rev().find_map(|path| made_at(path))
+    list(database).ok()?.iter().filter_map(|copy| daily_at(copy)).max()
 }
 
-/// When a daily copy was made, ms UTC.
-fn made_at(copy: &Path) -> Option<i64> {
+/// Every copy with the time of what is in it, newest first.
+pub(in crate::store) fn by_age(database: &Path) -> Result<Vec<(i64, PathBuf)>, StoreError> {
+    let mut copies: Vec<(i64, PathBuf)> =
+        list(database)?.into_iter().filter_map(|copy| Some((taken_at(&copy)?, copy))).collect();
+    copies.sort();
+    copies.reverse();
+    Ok(copies)
+}
+
+/// A daily copy says so by its name, others by when they were written.
+fn taken_at(copy: &Path) -> Option<i64> {
+    let written = || fs::metadata(copy).ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok();
+    daily_at(copy).or_else(|| i64::try_from(written()?.as_millis()).ok())
+}
+
+fn daily_at(copy: &Path) -> Option<i64> {
     name(copy).strip_prefix("ringonce-")?.strip_suffix(".db")?.parse().ok()
 }
 
@@ -51,40 +63,6 @@ pub(in crate::store) fn copy_before_migration(
     vacuum_into(connection, &copy)
 }
 
-/// Moves a broken database aside and puts the newest copy in its place, or nothing where there is none.
-/// `restored_at` and `restored_from_at` in `meta` say so to the intake, which rings for no mail of the gap singly.
-pub(in crate::store) fn restore_newest(database: &Path, now_at: i64, cause: &StoreError) -> Result<(), StoreError> {
-    let broken = database.with_extension(format!("broken-{now_at}"));
-    fs::rename(database, &broken).map_err(|error| StoreError::io(database, &error))?;
-    for suffix in ["-wal", "-shm"] {
-        let side = PathBuf::from(format!("{}{suffix}", database.display()));
-        if side.exists() {
-            let _ = fs::rename(&side, format!("{}{suffix}", broken.display()));
-        }
-    }
-    let newest = list(database)?.into_iter().rev().find(|copy| sound(copy));
-    match newest {
-        Some(copy) => {
-            fs::copy(&copy, database).map_err(|error| StoreError::io(&copy, &error))?;
-            let connection = Connection::open(database)?;
-            let from_at = made_at(&copy).unwrap_or(0);
-            for (key, value) in [(RESTORED_AT, now_at), (RESTORED_FROM_AT, from_at)] {
-                connection.execute(
-                    "INSERT INTO meta (key, value) VALUES (?1, ?2)
-                     ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-                    (key, value.to_string()),
-                )?;
-            }
-            tracing::error!("The database was broken ({cause}); {} was put in its place", name(&copy));
-        }
-        None => {
-            fs::write(database, b"").map_err(|error| StoreError::io(database, &error))?;
-            tracing::error!("The database was broken ({cause}) and there is no copy; a new one was begun");
-        }
-    }
-    fs::set_permissions(database, fs::Permissions::from_mode(0o600)).map_err(|error| StoreError::io(database, &error))
-}
-
 fn vacuum_into(connection: &Connection, copy: &Path) -> Result<(), StoreError> {
     let part = copy.with_extension("part");
     let _ = fs::remove_file(&part);
@@ -96,13 +74,6 @@ fn vacuum_into(connection: &Connection, copy: &Path) -> Result<(), StoreError> {
     }
     fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(|error| StoreError::io(&part, &error))?;
     fs::rename(&part, copy).map_err(|error| StoreError::io(copy, &error))
-}
-
-fn sound(copy: &Path) -> bool {
-    let check = || -> Result<String, rusqlite::Error> {
-        Connection::open(copy)?.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-    };
-    check().is_ok_and(|answer| answer == "ok")
 }
 
 /// The copies, oldest first.
@@ -127,6 +98,6 @@ fn folder(database: &Path) -> Result<PathBuf, StoreError> {
     Ok(folder)
 }
 
-fn name(path: &Path) -> &str {
+pub(in crate::store) fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }

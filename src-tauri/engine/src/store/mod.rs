@@ -9,6 +9,7 @@ pub mod export;
 pub mod figures;
 pub mod open;
 pub mod readers;
+mod restore;
 pub mod restored;
 pub mod retention;
 pub mod table;
@@ -74,6 +75,21 @@ impl Store {
     pub fn open(data_dir: &Path, now_at: i64) -> Result<Self, StoreError> {
         let path = data_dir.join(FILE_NAME);
         let connection = open::for_writing(&path, now_at)?;
+        Self::over(path, connection)
+    }
+
+    /// As [`Store::open`], for a program that will run: looks through the whole database first, and restores the newest
+    /// copy where it is not sound.
+    ///
+    /// # Errors
+    /// [`StoreError`] as for [`Store::open`], but never `Corrupt` where a copy could be restored or a new one begun.
+    pub fn open_or_restore(data_dir: &Path, now_at: i64) -> Result<Self, StoreError> {
+        let path = data_dir.join(FILE_NAME);
+        let connection = open::for_running(&path, now_at)?;
+        Self::over(path, connection)
+    }
+
+    fn over(path: PathBuf, connection: Connection) -> Result<Self, StoreError> {
         let readers = Readers::new(path.clone());
         Ok(Self { path: Arc::new(path), writer: Arc::new(Writer::start(connection)?), readers: Arc::new(readers) })
     }

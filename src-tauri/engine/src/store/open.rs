@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::store::error::{StoreError, StoreErrorKind};
-use crate::store::{Read, backup};
+use crate::store::{Read, backup, restore};
 
 /// Schema steps, in order; `user_version` counts those that were made. Append only.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_core.sql")];
@@ -22,19 +22,33 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens for the writer: makes the file (0600) where there is none, and brings the schema up to date.
 pub(in crate::store) fn for_writing(path: &Path, now_at: i64) -> Result<Connection, StoreError> {
-    if rusqlite::version_number() < SQLITE_VERSION_MIN {
-        return Err(StoreError::new(StoreErrorKind::Internal, "The SQLite built in is older than 3.51.3"));
-    }
-    make_private(path)?;
-    let connection = match connect_and_check(path) {
+    prepare(path)?;
+    let connection = connect_and_check(path)?;
+    migrate(&connection, path, now_at)?;
+    Ok(connection)
+}
+
+/// As [`for_writing`], but looks through the file first and restores one that is not sound.
+pub(in crate::store) fn for_running(path: &Path, now_at: i64) -> Result<Connection, StoreError> {
+    prepare(path)?;
+    let sound =
+        connect_and_check(path).and_then(|connection| restore::check_at_start(&connection, path).map(|()| connection));
+    let connection = match sound {
         Err(error) if error.kind == StoreErrorKind::Corrupt => {
-            backup::restore_newest(path, now_at, &error)?;
+            restore::restore(path, now_at, &error)?;
             connect_and_check(path)?
         }
         other => other?,
     };
     migrate(&connection, path, now_at)?;
     Ok(connection)
+}
+
+fn prepare(path: &Path) -> Result<(), StoreError> {
+    if rusqlite::version_number() < SQLITE_VERSION_MIN {
+        return Err(StoreError::new(StoreErrorKind::Internal, "The SQLite built in is older than 3.51.3"));
+    }
+    make_private(path)
 }
 
 /// Opens for a reader, which can write nothing.

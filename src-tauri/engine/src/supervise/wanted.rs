@@ -87,8 +87,12 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap =
-            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
+        let imap = ImapSettings {
+            poll: settings.imap_poll,
+            dead_line: settings.imap_dead_line,
+            old: settings.catch_up_old,
+            absence: settings.catch_up_absence,
+        };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),

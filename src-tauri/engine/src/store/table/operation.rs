@@ -159,6 +159,21 @@ pub fn next_release_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
     Ok(statement.query_row([], |row| row.get(0))?)
 }
 
+/// Ends what is held of a mailbox, untold, for a reason.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn end_held_of(tx: Tx<'_>, account_id: &AccountId, reason: &str, now_at: i64) -> Result<usize, StoreError> {
+    Ok(tx
+        .prepare(
+            "UPDATE notification_operations
+             SET status = 'completed', decision = 'silent', reason = ?2, held_until = NULL, completed_at = ?3
+             WHERE status = 'held' AND message_key IN
+                 (SELECT message_key FROM processed_messages WHERE account_id = ?1)",
+        )?
+        .execute((account_id.as_str(), reason, now_at))?)
+}
+
 /// Brings an operation's status in line with its notifications: `processing` while one is open, else `completed`.
 /// A held one is left alone.
 ///
