@@ -25,6 +25,7 @@ mod harness;
 mod imap;
 mod intake;
 mod keyring;
+mod mailbox_words;
 mod outbox;
 mod privacy;
 mod rules;

@@ -74,7 +74,8 @@ impl TlsProblem {
     pub fn of(error: &rustls::Error) -> Option<Self> {
         let rustls::Error::InvalidCertificate(error) = error else { return None };
         Some(match error {
-            CertificateError::UnknownIssuer => Self::UntrustedIssuer,
+            // A bad signature is an authority of the same name with another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UntrustedIssuer,
             CertificateError::NotValidForName => Self::WrongName { presented: Vec::new() },
             CertificateError::NotValidForNameContext { presented, .. } => {
                 Self::WrongName { presented: presented.iter().map(|name| plain_name(name)).collect() }
