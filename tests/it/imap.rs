@@ -129,7 +129,7 @@ fn start(mailbox: Mailbox, password: &str, poll: Duration, recorder: &Arc<Record
     let poke = Arc::new(Notify::new());
     let stop = CancellationToken::new();
     let context = Context { sink: recorder.clone(), health: sender, poke: poke.clone(), clock: Clock::system() };
-    let settings = ImapSettings { poll, old: Duration::from_secs(48 * 3600) };
+    let settings = ImapSettings { poll, old: secs(48 * 3600), absence: secs(600) };
     let source = Box::new(ImapSource { mailbox, password: SecretString::from(password), settings });
     let run = source.run(context, stop.clone());
     let thread = thread::spawn(|| runtime().block_on(run));

@@ -43,7 +43,7 @@ impl Bench {
     }
 
     async fn take(&self, sightings: Vec<Sighting>) -> Vec<Taken> {
-        intake::take_in(&self.kernel, Report { sightings, cursor: None }).await.unwrap()
+        intake::take_in(&self.kernel, Report { sightings, cursor: None, ended: None }).await.unwrap()
     }
 
     fn db(&self) -> Db {
@@ -188,7 +188,8 @@ async fn a_report_with_its_cursor_is_stored_whole_and_a_mail_of_it_twice_rings_o
         folder: "INBOX".to_owned(),
         cursor: FolderCursor { uid_validity: 3, next_uid: 9, floor_uid: 7, ..FolderCursor::default() },
     };
-    let report = Report { sightings: vec![sighting("1", mail), sighting("2", mail)], cursor: Some(step.clone()) };
+    let report =
+        Report { sightings: vec![sighting("1", mail), sighting("2", mail)], cursor: Some(step.clone()), ended: None };
     let taken = intake::take_in(&bench.kernel, report).await.unwrap();
     assert_eq!([taken[0].verdict, taken[1].verdict], [Verdict::New, Verdict::Duplicate]);
     let stored = bench.kernel.cursor(&"a1".into(), "INBOX").await.unwrap();

@@ -10,10 +10,20 @@
 
 use ringonce_tests::support;
 
+mod alarms;
+mod api;
+mod bad_input;
+mod catch_up;
+mod command_line;
 mod crash;
 mod data_folder;
+mod dedupe;
 mod disk_full;
 mod harness;
 mod imap;
 mod intake;
+mod keyring;
+mod outbox;
+mod rules;
+mod secrets;
 mod tidy;

@@ -11,13 +11,13 @@ use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::model::error::Fault;
 use crate::outbox::{rescue, sweep};
-use crate::restored;
 use crate::secret::kept::KeptSecrets;
 use crate::source::HealthState;
 use crate::store::Store;
-use crate::store::table::{mailbox, outbox, setting};
+use crate::store::table::{outbox, setting};
 use crate::supervise::live::Live;
-use crate::supervise::{Supervisor, roster, wake};
+use crate::supervise::wanted::Wanted;
+use crate::supervise::{Supervisor, alarms, roster, wake};
 
 /// A running engine.
 pub struct Engine {
@@ -48,7 +48,6 @@ impl Engine {
             .store
             .write(move |tx| {
                 outbox::clamp_due(tx, in_job.now())?;
-                restored::tell(tx, &in_job)?;
                 rescue::rescue(tx, &in_job)
             })
             .await?;
@@ -58,6 +57,7 @@ impl Engine {
         let others = vec![
             tokio::spawn(sweep::run(kernel.clone(), stop.clone())),
             tokio::spawn(wake::run(kernel.clone(), live.clone(), stop.clone())),
+            tokio::spawn(alarms::run(supervisor.clone(), stop.clone())),
         ];
         let supervisor = tokio::spawn(supervisor.run(stop.clone()));
         Ok(Self { kernel, live, secrets, stop, supervisor, others })
@@ -81,17 +81,15 @@ impl Engine {
         &self.secrets
     }
 
-    /// Returns when every mailbox is watched or says why not, at the latest after `limit`.
+    /// Returns when every mailbox is watched and every webhook taken, or says why not; at the latest after `limit`.
     ///
     /// # Errors
-    /// `storage`, where the mailboxes cannot be read.
+    /// `storage`, where the configuration cannot be read.
     pub async fn ready(&self, limit: Duration) -> Result<(), Fault> {
-        let mailboxes = self.kernel.store.read(mailbox::list).await?;
+        let names = Wanted::read(&self.kernel).await?.names;
         let mut health = self.live.health();
         let all_known = health.wait_for(|all| {
-            mailboxes.iter().all(|mailbox| {
-                all.get(mailbox.account_id.as_str()).is_some_and(|health| health.state != HealthState::Starting)
-            })
+            names.iter().all(|name| all.get(name).is_some_and(|health| health.state != HealthState::Starting))
         });
         let _ = tokio::time::timeout(limit, all_known).await;
         Ok(())

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, broadcast};
 
+use crate::alarm::Board;
 use crate::clock::Clock;
 use crate::decide::Rulebook;
 use crate::model::happening::Happening;
@@ -15,7 +16,7 @@ use crate::model::settings::Settings;
 use crate::model::topic::Topic;
 use crate::outbox::lanes::Lanes;
 use crate::store::error::StoreError;
-use crate::store::restore::{self, Restored};
+use crate::store::restored::Restored;
 use crate::store::table::{destination, mailbox, route, rule, setting};
 use crate::store::{Read, Store};
 
@@ -44,6 +45,8 @@ pub struct Parts {
     pub reconfigured: Notify,
     /// Something became due that only the sweep handles.
     pub sweep: Notify,
+    /// What alarms need in memory.
+    pub alarms: Board,
     /// Settles that could not be written yet; no lane claims meanwhile.
     pub unsettled: AtomicUsize,
     editions: Mutex<HashMap<String, u64>>,
@@ -61,7 +64,7 @@ pub struct Configured {
     pub settings: Settings,
     /// Mailboxes that somebody reads.
     pub readers: HashSet<AccountId>,
-    /// The data is that of a copy.
+    /// The history is from a copy, and not every mailbox was looked through since.
     pub restored: Option<Restored>,
 }
 
@@ -87,6 +90,7 @@ impl Kernel {
             happened: broadcast::Sender::new(UNHEARD_MAX),
             reconfigured: Notify::new(),
             sweep: Notify::new(),
+            alarms: Board::default(),
             unsettled: AtomicUsize::new(0),
             editions: Mutex::default(),
             in_hand: Mutex::default(),
@@ -134,7 +138,9 @@ impl Kernel {
         {
             return Ok(Arc::clone(configured));
         }
-        let readers = mailbox::list(read)?
+        let mailboxes = mailbox::list(read)?;
+        let restored = Restored::get(read, &mailboxes)?;
+        let readers = mailboxes
             .into_iter()
             .filter(|mailbox| mailbox.imap.is_some() && !mailbox.paused)
             .map(|mailbox| mailbox.account_id)
@@ -147,7 +153,7 @@ impl Kernel {
             },
             settings: Settings::from_stored(&setting::list(read)?),
             readers,
-            restored: restore::last(read)?,
+            restored,
         });
         *lock(&self.configured) = Some((generation, Arc::clone(&configured)));
         Ok(configured)

@@ -47,6 +47,8 @@ pub const LANE_CALLS_MAX: usize = 4;
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+/// A mail that came while nobody looked waits this long for the others, ms.
+pub const GATHER_MS: i64 = 60_000;
 
 /// Octets of an answer that brings no mail's text.
 pub const IMAP_ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -84,6 +86,12 @@ pub const IMAP_LOGOUT_WAIT: Duration = Duration::from_secs(2);
 pub const IMAP_SEARCH_UIDS_MAX: u32 = 50_000;
 /// Longest wait for the keyring, which may be asking the owner.
 pub const KEYRING_WAIT: Duration = Duration::from_secs(30);
+/// A locked keyring may ask its owner again after this long, growing to the second.
+pub const KEYRING_DIALOG_PAUSE_MIN: Duration = Duration::from_secs(120);
+/// See [`KEYRING_DIALOG_PAUSE_MIN`].
+pub const KEYRING_DIALOG_PAUSE_MAX: Duration = Duration::from_secs(3600);
+/// What needs a secret that cannot be had now looks again after this long.
+pub const SECRET_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Largest file of secrets.
 pub const SECRETS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 

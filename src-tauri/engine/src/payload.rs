@@ -1,5 +1,6 @@
 //! The text of a notification, rendered once when it is decided, as the destination's privacy allows.
 
+use crate::decide::digest::{self, Digest};
 use crate::identity::keys;
 use crate::model::destination::{Destination, Privacy};
 use crate::model::ids::OperationKey;
@@ -15,15 +16,20 @@ pub const SELF_NAME: &str = "Ringonce";
 #[must_use]
 pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &Destination) -> Payload {
     let facts = &message.facts;
-    let address = facts.from_address.clone().unwrap_or_default();
-    let sender = [facts.from_name.clone().unwrap_or_default(), address.clone()]
-        .into_iter()
-        .find(|name| !name.is_empty())
+    let address = for_people(facts.from_address.as_deref()).unwrap_or_default();
+    let sender = for_people(facts.from_name.as_deref())
+        .or_else(|| Some(address.clone()).filter(|address| !address.is_empty()))
         .unwrap_or_else(|| "Unknown sender".to_owned());
-    let subject = facts.subject.clone().filter(|subject| !subject.is_empty());
+    let subject = for_people(facts.subject.as_deref());
     let preview = facts.body.as_ref().map(|body| body.preview.clone()).filter(|preview| !preview.is_empty());
     let is_self = message.mailbox_id.as_str() == SELF_MAILBOX;
     let (title, body, from, subject) = match destination.privacy {
+        privacy if is_self && digest::is_digest(facts.message_id.as_deref().unwrap_or_default()) => {
+            let lines = Digest::from_text(&preview.unwrap_or_default());
+            let subject = subject.unwrap_or_default();
+            let (from, told) = if privacy == Privacy::Full { (address, subject.clone()) } else { Default::default() };
+            (subject, lines.body(privacy), from, told)
+        }
         Privacy::Full if is_self => {
             (subject.clone().unwrap_or_default(), preview.unwrap_or_default(), address, subject.unwrap_or_default())
         }
@@ -50,8 +56,29 @@ pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &
     }
 }
 
+/// Without control characters, which some receivers do not survive; `None`: nothing is left.
+fn for_people(text: Option<&str>) -> Option<String> {
+    let text: String = text?.chars().filter(|c| !c.is_control()).collect();
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
 /// An instant as RFC 3339 UTC with milliseconds.
 #[must_use]
 pub fn rfc3339(at: i64) -> String {
     jiff::Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_left_out_and_nothing_is_no_text() {
+        let check = |text: &str, expected: Option<&str>| assert_eq!(for_people(Some(text)).as_deref(), expected);
+        check("N\0U\u{80}L\u{1b}", Some("NUL"));
+        check("Grüße 🎉", Some("Grüße 🎉"));
+        check("\0", None);
+        check(" ", None);
+        assert_eq!(for_people(None), None);
+    }
 }

@@ -232,11 +232,22 @@ impl Dovecot {
 
     /// Puts a mail into a folder unchanged, by a rename into `new/`: the quickest way there is. INBOX is `INBOX`.
     pub fn put(&self, user: &User, folder: &str, mail: &[u8]) {
+        self.put_by(user, folder, |file| fs::write(file, mail).expect("the mail is written"));
+    }
+
+    /// Puts a file's mail into a folder unchanged, without holding it in memory.
+    pub fn put_file(&self, user: &User, folder: &str, mail: &Path) {
+        self.put_by(user, folder, |file| {
+            fs::copy(mail, file).expect("the mail is copied");
+        });
+    }
+
+    fn put_by(&self, user: &User, folder: &str, write: impl FnOnce(&Path)) {
         let maildir = self.maildir(user, folder);
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}.{}_{number}.test", jiff::Timestamp::now().as_second(), std::process::id());
         let temporary = maildir.join("tmp").join(&name);
-        fs::write(&temporary, mail).expect("the mail is written");
+        write(&temporary);
         self.give(&temporary);
         fs::rename(&temporary, maildir.join("new").join(&name)).expect("the mail is put in place");
     }

@@ -29,6 +29,7 @@ pub struct Program {
     binary: PathBuf,
     data_dir: PathBuf,
     env: BTreeMap<OsString, OsString>,
+    keyring: bool,
     scratch: tempfile::TempDir,
 }
 
@@ -91,7 +92,7 @@ impl Program {
         env.insert("LC_ALL".into(), "C".into());
         env.insert("RINGONCE_LOG".into(), std::env::var_os("RINGONCE_LOG").unwrap_or_else(|| "debug".into()));
         env.insert("RUST_BACKTRACE".into(), "1".into());
-        Self { binary: binary(), data_dir, env, scratch }
+        Self { binary: binary(), data_dir, env, keyring: false, scratch }
     }
 
     /// Another program in its place: a release build, or a stand-in.
@@ -102,6 +103,12 @@ impl Program {
     /// Sets a variable of its environment, from the next start on. Nothing else of ours is passed on but `PATH`.
     pub fn env(&mut self, name: &str, value: impl Into<OsString>) {
         self.env.insert(name.into(), value.into());
+    }
+
+    /// From now on its secrets are in the keyring of this session bus.
+    pub fn use_keyring(&mut self, bus_address: &str) {
+        self.keyring = true;
+        self.env("DBUS_SESSION_BUS_ADDRESS", bus_address);
     }
 
     /// Takes a variable back.
@@ -199,8 +206,10 @@ impl Program {
     }
 
     fn spawn(&self, args: &[&str]) -> Child {
-        let mut secrets = OsString::from("file:");
-        secrets.push(self.secrets_file());
+        let mut secrets = OsString::from(if self.keyring { "keyring" } else { "file:" });
+        if !self.keyring {
+            secrets.push(self.secrets_file());
+        }
         Command::new(&self.binary)
             .arg("--data-dir")
             .arg(&self.data_dir)

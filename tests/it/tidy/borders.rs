@@ -9,8 +9,8 @@ const LAYERS: [&[&str]; 8] = [
     &["mail", "identity", "decide"],
     &["secret", "net"],
     &["store", "source", "channel"],
-    &["kernel", "payload", "notify", "self_message", "restored", "intake", "outbox"],
-    &["supervise", "alarm", "engine"],
+    &["kernel", "payload", "notify", "self_message", "alarm", "intake", "outbox"],
+    &["supervise", "engine"],
     &["api"],
     &["rpc"],
 ];
@@ -25,7 +25,10 @@ const LIBRARIES: &[(&[&str], &[&str])] = &[
     (&["rusqlite"], &["src-tauri/engine/src/store/"]),
     (&["async_imap", "imap_proto"], &["src-tauri/engine/src/source/imap/"]),
     (&["mail_parser"], &["src-tauri/engine/src/mail/"]),
-    (&["keyring", "keyring_core"], &["src-tauri/engine/src/secret/"]),
+    (
+        &["keyring", "keyring_core", "secret_service", "zbus_secret_service_keyring_store"],
+        &["src-tauri/engine/src/secret/"],
+    ),
     (&["notify_rust"], &["src-tauri/engine/src/channel/desktop"]),
     (&["tokio_rustls", "rustls", "rustls_native_certs"], &["src-tauri/engine/src/net/"]),
     (

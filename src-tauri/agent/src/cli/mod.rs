@@ -5,6 +5,7 @@ mod ask;
 mod attention;
 mod completions;
 mod data;
+mod demo;
 mod destination;
 mod duplicates;
 mod explain;
@@ -150,7 +151,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Wait(wait) => wait::run(&global, wait).await,
         Command::Verify => data::verify(&global).await,
         Command::Prune => data::prune(&global).await,
-        Command::Completions(completions) => completions::run(&completions),
+        Command::Completions(completions) => completions::run(&global, &completions),
     }
 }
 
@@ -190,6 +191,7 @@ mod tests {
         check("");
         for line in [
             "run --headless --ready-file f",
+            "run --demo",
             "mailbox add --email e --mailbox-id s --host h --port 1 --tls starttls --username u --folder a --folder b \
              --password-stdin --ca-file f --allow-plaintext --no-test",
             "mailbox set i --email e --no-imap --pin p",
@@ -214,6 +216,7 @@ mod tests {
             "route list",
             "route remove i",
             "rule add --mailbox m --if subject=contains=x --silent r --before i",
+            "rule add --route a b --route c",
             "rule list",
             "rule remove i",
             "rule move i --before j",

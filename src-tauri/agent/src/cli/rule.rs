@@ -21,7 +21,7 @@ pub(crate) enum Rule {
         #[arg(long = "if", value_name = "CONDITION", value_parser = parse_condition)]
         conditions: Vec<String>,
         /// Tell by this route, by id or name; may be given several times.
-        #[arg(long = "route", value_name = "R")]
+        #[arg(long = "route", value_name = "R", num_args = 1..)]
         routes: Vec<String>,
         /// Tell nobody, for this reason.
         #[arg(long, value_name = "REASON")]

@@ -13,6 +13,7 @@ use ringonce_engine::model::error::Fault;
 use ringonce_engine::rpc::lock::prepare;
 use ringonce_engine::rpc::reach::own;
 use ringonce_engine::rpc::server::Server;
+use ringonce_engine::secret::choice::Choice;
 use ringonce_engine::secret::kept::KeptSecrets;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::failure::{Done, Failure};
 use crate::cli::session::{data_dir, view};
-use crate::cli::{Global, log, out, words};
+use crate::cli::{Global, demo, log, out, words};
 
 /// A mailbox that says nothing for so long is named as not watched.
 const READY_WAIT: Duration = Duration::from_secs(60);
@@ -28,17 +29,23 @@ const READY_WAIT: Duration = Duration::from_secs(60);
 #[derive(clap::Args)]
 pub(crate) struct Run {
     /// Without tray and window.
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "demo")]
     headless: bool,
+    /// Play a few scripted mails, on a data folder of its own.
+    #[arg(long, conflicts_with = "headless")]
+    demo: bool,
     /// Also write what `ready` says into this file.
     #[arg(long, value_name = "F")]
     ready_file: Option<PathBuf>,
 }
 
 pub(crate) async fn run(global: &Global, run: Run) -> Done {
+    if run.demo {
+        return demo::run(global, run.ready_file).await;
+    }
     let data_dir = prepare(&data_dir(global)?)?;
     log::to_stderr();
-    let resident = Resident::start(global, &data_dir).await?;
+    let resident = Resident::start(&data_dir, Secrets::Chosen(global.secrets.clone())).await?;
     let ready = async {
         let not_watched = resident.not_watched().await?;
         let ready = sentence(&not_watched);
@@ -52,6 +59,14 @@ pub(crate) async fn run(global: &Global, run: Run) -> Done {
     done
 }
 
+/// Where secrets are.
+pub(crate) enum Secrets {
+    /// Where the owner says, or said before.
+    Chosen(Option<Choice>),
+    /// Nowhere: they go with the program.
+    InMemory,
+}
+
 /// Everything that runs on one data folder, in the order in which it ends.
 pub(crate) struct Resident {
     pub(crate) engine: Engine,
@@ -63,14 +78,20 @@ pub(crate) struct Resident {
 
 impl Resident {
     /// Takes the folder and starts on it.
-    pub(crate) async fn start(global: &Global, data_dir: &Path) -> Result<Self, Failure> {
+    pub(crate) async fn start(data_dir: &Path, secrets: Secrets) -> Result<Self, Failure> {
         let mut lock = own(data_dir).await?;
-        let wanted = global.secrets.clone();
-        let secrets = move |stored: Option<&str>| KeptSecrets::new(stored, wanted.as_ref());
-        let engine = Engine::start(data_dir, secrets, Clock::system()).await?;
+        let choice = match &secrets {
+            Secrets::Chosen(choice) => choice.clone(),
+            Secrets::InMemory => None,
+        };
+        let kept = |stored: Option<&str>| match &secrets {
+            Secrets::Chosen(choice) => KeptSecrets::new(stored, choice.as_ref()),
+            Secrets::InMemory => Ok(KeptSecrets::in_memory()),
+        };
+        let engine = Engine::start(data_dir, kept, Clock::system()).await?;
         let api = Api::new(engine.kernel().clone(), engine.secrets().clone(), Some(engine.live().clone()));
         let listening = async {
-            if let Some(choice) = &global.secrets {
+            if let Some(choice) = choice {
                 let params = SecretsParams { choice: choice.to_string() };
                 api.call("settings.secrets", serde_json::to_value(params).unwrap_or_default()).await?;
             }

@@ -50,6 +50,12 @@ pub(crate) async fn run(global: &Global) -> Done {
         out::line("")?;
         table::print(&["DESTINATION", "KIND", "STATE", "LAST DELIVERY", "ERROR"], &destinations)?;
     }
+    if !status.alarms.is_empty() {
+        out::line("")?;
+    }
+    for alarm in &status.alarms {
+        out::line(&format!("Alarm: {} (since {})", words::one_line(&alarm.text), ago(Some(&alarm.opened_at))))?;
+    }
     out::line("")?;
     let today = &status.today;
     out::line(&format!(

@@ -31,6 +31,12 @@ pub(crate) fn at(time: Option<&str>) -> String {
     local.strftime(format).to_string()
 }
 
+/// "14:05:09": when something happened just now.
+pub(crate) fn clock(time: &str) -> String {
+    let Ok(time) = time.parse::<Timestamp>() else { return "-".to_owned() };
+    TimeZone::system().to_datetime(time).strftime("%H:%M:%S").to_string()
+}
+
 /// A time as given on the command line: RFC 3339, or how long ago (`90s`, `30m`, `2h`, `7d`).
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {

@@ -6,11 +6,10 @@ use ringonce_engine::api::history::WatchRow;
 use ringonce_engine::api::view::Nothing;
 use ringonce_engine::model::error::{Fault, FaultCode};
 use ringonce_engine::rpc::Event;
-use serde_json::Value;
 
 use crate::cli::failure::Done;
 use crate::cli::session::{Session, view};
-use crate::cli::time::at;
+use crate::cli::time::clock;
 use crate::cli::{Global, failure, out, words};
 
 /// Nothing may happen for long; then one just asks again.
@@ -29,7 +28,7 @@ pub(crate) async fn run(global: &Global) -> Done {
     client.call("watch", serde_json::to_value(Nothing {}).unwrap_or_default()).await?;
     loop {
         match client.event(EVENT_WAIT).await? {
-            Some(Event::Watch { row }) => print(global, row)?,
+            Some(Event::Watch { row }) => print(global, view("watch", row)?)?,
             Some(Event::Missed { count }) => {
                 let cause = format!("{count} lines were left out because they were not read in time");
                 failure::tell(&Fault::new(FaultCode::Busy, "Not everything is shown", cause, "see `ringonce history`"));
@@ -40,11 +39,10 @@ pub(crate) async fn run(global: &Global) -> Done {
 }
 
 /// Prints one thing that happened.
-pub(crate) fn print(global: &Global, row: Value) -> Done {
+pub(crate) fn print(global: &Global, row: WatchRow) -> Done {
     if global.json {
-        return out::json(&row);
+        return out::json(&serde_json::to_value(row).map_err(std::io::Error::from)?);
     }
-    let row: WatchRow = view("watch", row)?;
     let subject = words::cut(&words::subject(row.subject.as_deref()), 60);
-    out::line(&format!("{}  {:<6}  {subject}  ({})", at(Some(&row.at)), row.event, words::one_line(&row.reason)))
+    out::line(&format!("{}  {:<6}  {subject}  ({})", clock(&row.at), row.event, words::one_line(&row.reason)))
 }

@@ -103,7 +103,7 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
         let name = SecretName::destination(&new.id, field);
         match secrets.get(field) {
             Some(secret) => api.keep_secret(&name, secret.clone()).await?,
-            None => api.secrets.open()?.remove(&name).await?,
+            None => api.secrets.remove(&name).await?,
         }
     }
     let id = new.id.0.clone();
@@ -143,7 +143,7 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
     let secret_fields =
         channel::kind(&found.kind).into_iter().flat_map(|kind| kind.fields).filter(|field| field.secret);
     for field in secret_fields {
-        api.secrets.open()?.remove(&SecretName::destination(&found.id, field.key)).await?;
+        api.secrets.remove(&SecretName::destination(&found.id, field.key)).await?;
     }
     let now_at = api.clock.now();
     api.change(TOPICS, move |tx| {
@@ -179,7 +179,7 @@ async fn store(api: &Api, new: Destination) -> Result<(), Fault> {
 async fn stored_secrets(api: &Api, kind: &Kind, id: &DestinationId) -> Result<BTreeMap<String, SecretString>, Fault> {
     let mut secrets = BTreeMap::new();
     for field in kind.fields.iter().filter(|field| field.secret) {
-        if let Some(secret) = api.secrets.open()?.get(&SecretName::destination(id, field.key)).await? {
+        if let Some(secret) = api.secrets.get(&SecretName::destination(id, field.key)).await? {
             secrets.insert(field.key.to_owned(), secret);
         }
     }

@@ -89,7 +89,7 @@ pub async fn put(api: &Api, params: PutParams) -> Result<Put, Fault> {
         special_use: SpecialUse::None,
         intent: Intent::Arrival,
     };
-    let taken = take_in(api.kernel()?, Report { sightings: vec![sighting], cursor: None }).await?;
+    let taken = take_in(api.kernel()?, Report { sightings: vec![sighting], cursor: None, ended: None }).await?;
     let one = taken.into_iter().next().ok_or_else(StoreError::closed)?;
     Ok(Put {
         delivery_key: one.delivery_key.0,

@@ -17,7 +17,7 @@ use crate::secret::SecretName;
 use crate::source::imap::check::{CheckedFolder, check};
 use crate::source::{Health, HealthState, Method};
 use crate::store::figures::{LastSeen, last_seen, unfinished_of};
-use crate::store::table::{folder, mailbox, outbox, source};
+use crate::store::table::{folder, mailbox, operation, outbox, source};
 
 /// State of what nobody runs.
 pub(super) const STOPPED: &str = "stopped";
@@ -171,7 +171,7 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     if changed.mailbox.imap.is_some() {
         let password = match given.clone() {
             Some(password) => password,
-            None => api.secrets.open()?.get(&name).await?.ok_or_else(no_password)?,
+            None => api.secrets.get(&name).await?.ok_or_else(no_password)?,
         };
         if params.test {
             changed = examine(api, changed.mailbox, &password).await?;
@@ -195,7 +195,7 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
 /// `not_found`; `invalid`, where it is not read by IMAP; what is wrong with its server, password or folders.
 pub async fn test(api: &Api, params: Id) -> Result<Nothing, Fault> {
     let found = api.find(move |read| named::mailbox(read, &params.id)).await?;
-    let password = api.secrets.open()?.get(&SecretName::mailbox(&found.account_id)).await?;
+    let password = api.secrets.get(&SecretName::mailbox(&found.account_id)).await?;
     if found.imap.is_none() {
         return Err(invalid("it is not read by IMAP", "give it a server with `ringonce mailbox set`"));
     }
@@ -239,7 +239,7 @@ pub async fn resume(api: &Api, params: Id) -> Result<Nothing, Fault> {
 pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
     let found = api.find(move |read| named::mailbox(read, &params.id)).await?;
     if found.imap.is_some() {
-        api.secrets.open()?.remove(&SecretName::mailbox(&found.account_id)).await?;
+        api.secrets.remove(&SecretName::mailbox(&found.account_id)).await?;
     }
     let now_at = api.clock.now();
     let topics = [Topic::Mailboxes, Topic::Sources, Topic::Status, Topic::Attention];
@@ -252,6 +252,7 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
                 cancel(tx, &row, "its mailbox was removed", now_at)?;
             }
         }
+        operation::end_held_of(tx, &found.account_id, "its mailbox was removed", now_at)?;
         mailbox::mark_removed(tx, &found.account_id, now_at)?;
         Ok(Ok(Nothing {}))
     })

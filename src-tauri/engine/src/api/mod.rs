@@ -194,11 +194,7 @@ impl Api {
 
     /// Removes a secret of something that was not stored after all.
     async fn forget_secret(&self, name: &SecretName) {
-        let removed = match self.secrets.open() {
-            Ok(store) => store.remove(name).await,
-            Err(fault) => Err(fault),
-        };
-        if let Err(fault) = removed {
+        if let Err(fault) = self.secrets.remove(name).await {
             tracing::warn!(name = name.0, "A secret that is not needed stays where it is: {fault}");
         }
     }

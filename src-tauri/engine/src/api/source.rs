@@ -14,6 +14,7 @@ use crate::net::signature;
 use crate::secret::SecretName;
 use crate::source::webhook;
 use crate::store::table::source::{self, SourceRow};
+use crate::supervise::wanted::listener_name;
 
 /// The one kind there is beside IMAP.
 const WEBHOOK: &str = "webhook";
@@ -111,7 +112,7 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Added, Fault> {
 pub async fn list(api: &Api, _: Nothing) -> Result<Vec<SourceView>, Fault> {
     let rows = api.read(source::list).await?;
     let view = |row: SourceRow| {
-        let health = api.live().map(|live| live.health_of(row.id.as_str()));
+        let health = api.live().map(|live| live.health_of(&listener_name(row.port)));
         SourceView {
             url: webhook::url(row.port, &row.id),
             state: health.as_ref().map_or(STOPPED, |health| health.state.as_str()).to_owned(),
@@ -133,7 +134,7 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
     if !api.read(source::list).await?.iter().any(|row| row.id == id) {
         return Err(not_found("source", id.as_str(), "source list"));
     }
-    api.secrets.open()?.remove(&SecretName::source(&id)).await?;
+    api.secrets.remove(&SecretName::source(&id)).await?;
     let now_at = api.clock.now();
     api.change(&[Topic::Sources, Topic::Status], move |tx| {
         source::mark_removed(tx, &id, now_at).map(|_| Ok(Nothing {}))

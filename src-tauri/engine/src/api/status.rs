@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::Api;
+use crate::api::alarms::AlarmRow;
 use crate::api::destination::DestinationStatus;
 use crate::api::mailbox::MailboxStatus;
 use crate::api::view::{Nothing, time};
@@ -30,6 +31,8 @@ pub struct Status {
     pub uncertain: i64,
     /// Mails that wait for a time or for the mail itself.
     pub held: i64,
+    /// Alarms that last, newest first.
+    pub alarms: Vec<AlarmRow>,
     /// What happened since midnight, local time.
     pub today: Today,
 }
@@ -66,6 +69,7 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         dead: counts.dead,
         uncertain: counts.uncertain,
         held: counts.held,
+        alarms: crate::api::alarms::list_open(api).await?,
         today: Today { sightings: day.sightings, rings: day.rings, silent: day.silent, duplicates: day.duplicates },
     })
 }

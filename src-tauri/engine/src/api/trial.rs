@@ -75,7 +75,7 @@ fn claim(tx: Tx<'_>, kernel: &Kernel, wanted: &Destination, lease_ms: i64) -> na
     self_message::tell(tx, kernel, &message)?;
     // The newest due one of the destination: the one that was stored just now, at a later moment than `now_at`.
     let (token, claimed_at) = (kernel.new_token(), kernel.now());
-    let claimed = outbox::claim(tx, &wanted.id, &[token], claimed_at.saturating_add(lease_ms), claimed_at)?;
+    let claimed = outbox::claim(tx, &wanted.id, &[token], claimed_at.saturating_add(lease_ms), None, claimed_at)?;
     match stored {
         Some(stored) => destination::put(tx, &stored, now_at)?,
         None => {

@@ -3,12 +3,14 @@
 //! It is the only place with business rules.
 
 pub mod condition;
+pub mod digest;
 
-use crate::limits::AWAIT_MAIL_MS;
+use crate::limits::{AWAIT_MAIL_MS, GATHER_MS};
 use crate::model::destination::{Destination, Route};
 use crate::model::ids::{AccountId, DestinationId, RouteId};
 use crate::model::mailbox::SpecialUse;
 use crate::model::message::MailFacts;
+use crate::model::occasion::Occasion;
 use crate::model::rule::{Decision, Field, Outcome, Rule, RuleAction};
 use crate::model::sighting::Intent;
 
@@ -42,6 +44,9 @@ pub struct Seen<'a> {
     pub received_at: i64,
 }
 
+/// The reason of an operation that waits for the mail itself.
+pub const AWAITING_MAIL: &str = "awaiting the mail";
+
 /// Decides about one mail.
 #[must_use]
 pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
@@ -52,8 +57,28 @@ pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
         return everything_else(rulebook, "a mail that could not be read");
     }
     if seen.has_reader && seen.facts.is_headerless() {
-        return fixed(Outcome::Hold(now_at.saturating_add(AWAIT_MAIL_MS)), "awaiting the mail");
+        return fixed(Outcome::Hold(now_at.saturating_add(AWAIT_MAIL_MS)), AWAITING_MAIL);
     }
+    let decision = by_rules(seen, rulebook);
+    match (together(seen.intent), &decision.outcome) {
+        // Who is told, and how, is decided when all of them are known, by the rules then in force.
+        (Some(occasion), Outcome::Notify(ways)) if !ways.is_empty() => {
+            fixed(Outcome::Hold(now_at.saturating_add(GATHER_MS)), occasion.reason())
+        }
+        _ => decision,
+    }
+}
+
+/// On which occasion a mail is told together with others.
+fn together(intent: Intent) -> Option<Occasion> {
+    match intent {
+        Intent::Gathered(occasion) => Some(occasion),
+        Intent::Rebuild { .. } => Some(Occasion::Rebuild),
+        Intent::Arrival | Intent::Baseline | Intent::Old | Intent::Unreadable => None,
+    }
+}
+
+fn by_rules(seen: &Seen<'_>, rulebook: &Rulebook) -> Decision {
     if let Some(decision) = rulebook.rules.iter().find_map(|rule| by_rule(rule, seen, rulebook)) {
         return decision;
     }
@@ -68,9 +93,8 @@ fn silent_by_age(seen: &Seen<'_>) -> Option<&'static str> {
     match seen.intent {
         Intent::Baseline => Some("there before the watching began"),
         Intent::Old => Some("much older than the last check of its folder"),
-        Intent::BeforeRestore => Some("came before the data was restored; one message tells of all of these"),
         Intent::Rebuild { rings_from } if seen.received_at < rings_from => Some("there before the folder was rebuilt"),
-        Intent::Rebuild { .. } | Intent::Arrival | Intent::Unreadable => None,
+        Intent::Rebuild { .. } | Intent::Gathered(_) | Intent::Arrival | Intent::Unreadable => None,
     }
 }
 
@@ -273,7 +297,23 @@ mod tests {
         check(|seen| seen.intent = Intent::Old, &book, Outcome::Silent, "much older than the last check of its folder");
         let rebuild = |rings_from| move |seen: &mut Seen<'_>| seen.intent = Intent::Rebuild { rings_from };
         check(rebuild(101), &book, Outcome::Silent, "there before the folder was rebuilt");
-        check(rebuild(100), &book, ways(&[&["a"]]), "everything else");
+        check(rebuild(100), &book, Outcome::Hold(1000 + GATHER_MS), "folder rebuilt");
+    }
+
+    #[test]
+    fn what_comes_with_much_else_waits_for_it_where_it_would_ring() {
+        let book = Rulebook {
+            rules: vec![rule("1", &["folder is lists"], RuleAction::Silent("lists".to_owned()))],
+            routes: vec![],
+            destinations: vec![destination("a", false)],
+        };
+        for occasion in [Occasion::CatchUp, Occasion::Restore] {
+            let gathered = |seen: &mut Seen<'_>| seen.intent = Intent::Gathered(occasion);
+            check(gathered, &book, Outcome::Hold(1000 + GATHER_MS), occasion.reason());
+            check(gathered, &Rulebook::default(), ways(&[]), "no destination");
+            let silent = |seen: &mut Seen<'_>| (seen.intent, seen.folder) = (Intent::Gathered(occasion), Some("lists"));
+            check(silent, &book, Outcome::Silent, "lists");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! cursor moves; after a crash either all of it exists or none.
 
 mod fill_in;
+mod gather;
 mod sink;
 mod work;
 
@@ -11,6 +12,7 @@ use crate::intake::work::Intake;
 use crate::kernel::Kernel;
 use crate::model::happening::{Event, Happening};
 use crate::model::ids::{DeliveryKey, MessageKey, OperationKey};
+use crate::model::occasion::Occasion;
 use crate::model::sighting::{Intent, Report, Sighting, Verdict};
 use crate::model::topic::Topic;
 use crate::outbox::settle::After;
@@ -51,32 +53,39 @@ struct Prepared {
 /// # Errors
 /// [`StoreError`]; then nothing of it is stored.
 pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, StoreError> {
-    let Report { sightings, cursor } = report;
-    let mut prepared: Vec<Prepared> = sightings
+    let Report { sightings, cursor, ended } = report;
+    let prepared: Vec<Prepared> = sightings
         .into_iter()
         .map(|sighting| Prepared { fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts), sighting })
         .collect();
-    let in_job = kernel.clone();
+    let (in_job, ended_one) = (kernel.clone(), ended.is_some());
     let (taken, started) = kernel
         .store
         .write(move |tx| {
             let mut intake = Intake::new(tx, &in_job)?;
             let mut taken = Vec::with_capacity(prepared.len());
-            for one in &mut prepared {
-                intake.judge(&mut one.sighting);
+            for one in &prepared {
                 taken.push(intake.take(one)?);
             }
             if let Some(step) = &cursor {
                 folder::put(tx, step)?;
             }
+            if let Some(ended) = &ended {
+                intake.end(ended)?;
+            }
             day::add(tx, &in_job.today(), intake.day)?;
-            crash::point("intake_before_commit");
+            // Of a mail, not of a check that found none.
+            if !taken.is_empty() {
+                crash::point("intake_before_commit");
+            }
             Ok((taken, intake.started))
         })
         .await?;
-    crash::point("intake_after_commit");
-    started.hand_over(kernel);
     if !taken.is_empty() {
+        crash::point("intake_after_commit");
+    }
+    started.hand_over(kernel);
+    if !taken.is_empty() || ended_one {
         kernel.changed(&[Topic::Status, Topic::History, Topic::Duplicates]);
         if taken.iter().any(|one| one.awaits_mail) {
             kernel.sweep.notify_one();
@@ -99,7 +108,13 @@ pub fn release(tx: Tx<'_>, kernel: &Kernel, held: &OperationRow) -> Result<After
     let Some(mail) = message::get(*tx, &held.message_key)? else { return Ok(After::default()) };
     let mut intake = Intake::new(tx, kernel)?;
     intake.lease_at_birth = false;
-    intake.decide_anew(&mail, held, Intent::Arrival, false)?;
+    match (Occasion::of_reason(&held.reason), &mail.account_id) {
+        // The others that wait with it are told with it.
+        (Some(occasion), Some(account_id)) => intake.tell_gathered(account_id, occasion)?,
+        _ => {
+            intake.decide_anew(&mail, held, Intent::Arrival, false)?;
+        }
+    }
     day::add(tx, &kernel.today(), intake.day)?;
     Ok(After { wake: intake.started.wake, ..After::default() })
 }

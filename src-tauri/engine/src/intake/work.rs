@@ -11,6 +11,7 @@ use crate::kernel::{Configured, Kernel};
 use crate::model::happening::Event;
 use crate::model::ids::{MessageKey, OperationKey};
 use crate::model::notification::OperationStatus;
+use crate::model::occasion::Occasion;
 use crate::model::rule::{Decision, Outcome};
 use crate::model::sighting::{Intent, Sighting, Verdict};
 use crate::notify::{self, Started};
@@ -24,10 +25,10 @@ use crate::store::table::operation::{self, OperationRow};
 
 /// One transaction's work.
 pub(super) struct Intake<'a> {
-    tx: Tx<'a>,
-    kernel: &'a Kernel,
-    configured: Arc<Configured>,
-    now_at: i64,
+    pub(super) tx: Tx<'a>,
+    pub(super) kernel: &'a Kernel,
+    pub(super) configured: Arc<Configured>,
+    pub(super) now_at: i64,
     /// New rows may be born leased to their lane.
     pub(super) lease_at_birth: bool,
     /// What to count for today.
@@ -47,14 +48,6 @@ impl<'a> Intake<'a> {
             day: Day::default(),
             started: Started::default(),
         })
-    }
-
-    /// After a restore a source reports again what the copy does not know: that may have been told before.
-    pub(super) fn judge(&self, sighting: &mut Sighting) {
-        let lost = self.configured.restored.zip(sighting.received_at).is_some_and(|(restored, at)| restored.covers(at));
-        if lost && sighting.intent == Intent::Arrival {
-            sighting.intent = Intent::BeforeRestore;
-        }
     }
 
     pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
@@ -145,7 +138,7 @@ impl<'a> Intake<'a> {
         let reason = if collision { "another mail has its identifier" } else { "first seen" };
         self.record_delivery(sighting, &mail.message_key, verdict, reason)?;
         let has_reader = self.configured.readers.contains(&sighting.account_id);
-        let decision = self.decide(&mail, sighting.intent, has_reader);
+        let decision = self.decide(&mail, self.intent(sighting), has_reader);
         let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
         let operation = operation_row(&mail, &operation_key, keys::NOTIFY_OWNER, &decision, self.now_at);
         if operation::insert(self.tx, &operation)? {
@@ -171,9 +164,9 @@ impl<'a> Intake<'a> {
             message::update_facts(self.tx, &mail)?;
         }
         let mut operation = operation::get(*self.tx, &operation_key)?.ok_or_else(StoreError::closed)?;
-        let fuller = !sighting.facts.is_headerless();
-        if operation.status == OperationStatus::Held && fuller {
-            operation = self.decide_anew(&mail, &operation, sighting.intent, false)?;
+        let awaited = operation.status == OperationStatus::Held && operation.reason == decide::AWAITING_MAIL;
+        if awaited && !sighting.facts.is_headerless() {
+            operation = self.decide_anew(&mail, &operation, self.intent(sighting), false)?;
         }
         let reason = format!("{}, by {}", if times_seen > 1 { "reported again" } else { same_by(by) }, sighting.source);
         let happened = Some((Event::Repeat, subject(&mail), reason));
@@ -196,7 +189,21 @@ impl<'a> Intake<'a> {
         Ok(operation)
     }
 
-    fn decide(&self, mail: &MessageRow, intent: Intent, has_reader: bool) -> Decision {
+    /// How a sighting is to be judged. The copy a history was restored from cannot know what rang after it was made.
+    fn intent(&self, sighting: &Sighting) -> Intent {
+        let Some(restored) = &self.configured.restored else { return sighting.intent };
+        match sighting.intent {
+            Intent::Rebuild { rings_from } if sighting.received_at.is_some_and(|at| at < rings_from) => sighting.intent,
+            Intent::Arrival | Intent::Gathered(_) | Intent::Rebuild { .. }
+                if restored.covers(&sighting.account_id, sighting.received_at) =>
+            {
+                Intent::Gathered(Occasion::Restore)
+            }
+            intent => intent,
+        }
+    }
+
+    pub(super) fn decide(&self, mail: &MessageRow, intent: Intent, has_reader: bool) -> Decision {
         let seen = Seen {
             account_id: mail.account_id.as_ref(),
             facts: &mail.facts,
@@ -209,7 +216,7 @@ impl<'a> Intake<'a> {
         decide::decide(&seen, &self.configured.rulebook, self.now_at)
     }
 
-    fn act(&mut self, mail: &MessageRow, operation: &OperationRow) -> Result<(), StoreError> {
+    pub(super) fn act(&mut self, mail: &MessageRow, operation: &OperationRow) -> Result<(), StoreError> {
         notify::start(self.tx, self.kernel, mail, operation, self.lease_at_birth, &mut self.started)
     }
 
@@ -280,7 +287,7 @@ fn same_by(by: IdentityKind) -> &'static str {
     }
 }
 
-fn operation_row(
+pub(super) fn operation_row(
     mail: &MessageRow,
     operation_key: &OperationKey,
     action: &str,
@@ -324,7 +331,7 @@ fn taken(
         verdict,
         message_key,
         operation_key: operation.operation_key,
-        awaits_mail: operation.status == OperationStatus::Held,
+        awaits_mail: operation.status == OperationStatus::Held && operation.reason == decide::AWAITING_MAIL,
         decision: operation.decision,
         reason: operation.reason,
         happened,

@@ -42,7 +42,9 @@ pub fn read(raw: &[u8], completeness: Completeness) -> MailFacts {
     let data = prefix.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&prefix.bytes);
     let header = Header::read(data, prefix.cut, |_| false);
     let mut facts = unless_it_panics(|| facts_of(&header)).unwrap_or_default();
-    if completeness == Completeness::Mail {
+    // Where the header fills all that is looked at nothing is known of the body: two such mails are not one.
+    let body_begins = !prefix.cut || header.end < data.len();
+    if completeness == Completeness::Mail && body_begins {
         facts.body = Some(body_of(data, &header, |data, header| body::read(data, header, prefix.cut)));
     }
     facts

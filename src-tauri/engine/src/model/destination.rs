@@ -31,6 +31,14 @@ pub struct Destination {
     pub paused: Option<PauseReason>,
 }
 
+impl Destination {
+    /// A notification decided at this time or before is not sent any more, ms UTC; `None`: none is too old.
+    #[must_use]
+    pub fn oldest_wanted_at(&self, now_at: i64) -> Option<i64> {
+        self.max_age_seconds.map(|seconds| now_at.saturating_sub(seconds.saturating_mul(1000)))
+    }
+}
+
 /// What to do when nobody can say whether a notification arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

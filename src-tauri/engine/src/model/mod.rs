@@ -7,6 +7,7 @@ pub mod ids;
 pub mod mailbox;
 pub mod message;
 pub mod notification;
+pub mod occasion;
 pub mod rule;
 pub mod settings;
 pub mod sighting;

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::model::ids::{AccountId, DeliveryKey, MailboxId};
 use crate::model::mailbox::{FolderCursor, SpecialUse};
 use crate::model::message::MailFacts;
+use crate::model::occasion::{Ended, Occasion};
 
 /// "This mail, at this place, by this path."
 #[derive(Debug, Clone)]
@@ -43,14 +44,13 @@ pub enum Intent {
     Baseline,
     /// It is older than the last check of its folder by far: recorded, silent.
     Old,
-    /// It came after the copy was made from which the data was restored: it may have been told, so it is recorded, and
-    /// one message tells of all of them.
-    BeforeRestore,
     /// The folder was numbered anew: known mail is known, what is new enough rings, the rest is baseline.
     Rebuild {
         /// Unknown mail received at or after this rings, ms UTC.
         rings_from: i64,
     },
+    /// It arrived while nobody looked, with what else did: rules decide, and it is told when all of that is here.
+    Gathered(Occasion),
     /// The source could not read the mail: told as "a mail that could not be read".
     Unreadable,
 }
@@ -126,6 +126,8 @@ pub struct Report {
     pub sightings: Vec<Sighting>,
     /// The cursor that goes with them.
     pub cursor: Option<CursorMove>,
+    /// With them an occasion is over.
+    pub ended: Option<Ended>,
 }
 
 /// Where a folder stands once the report is stored.

@@ -4,6 +4,7 @@ pub mod error;
 pub mod guard;
 pub mod http;
 pub mod local;
+mod named_certificate;
 #[cfg(test)]
 pub(crate) mod scripted;
 pub mod server;

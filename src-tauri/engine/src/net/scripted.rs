@@ -161,7 +161,6 @@ pub(crate) struct Certificates {
 impl Certificates {
     /// For a name or address, valid from now on or only in the past.
     pub(crate) fn make(name: &str, expired: bool) -> Self {
-        use sha2::Digest;
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -172,6 +171,20 @@ impl Certificates {
         }
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &authority).unwrap();
+        Self::show(authority.pem(), &certificate, &key)
+    }
+
+    /// Signed by itself and an authority by its extensions, as `openssl req -x509` makes them.
+    pub(crate) fn make_self_signed(name: &str) -> Self {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        Self::show(certificate.pem(), &certificate, &key)
+    }
+
+    fn show(authority: String, certificate: &rcgen::Certificate, key: &KeyPair) -> Self {
+        use sha2::Digest;
         let pin = sha2::Sha256::digest(certificate.der()).iter().map(|byte| format!("{byte:02x}")).collect();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let server = ServerConfig::builder_with_provider(provider)
@@ -180,6 +193,6 @@ impl Certificates {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
             .unwrap();
-        Self { authority: authority.pem(), pin, server: Arc::new(server) }
+        Self { authority, pin, server: Arc::new(server) }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
@@ -18,6 +19,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::model::error::{Fault, FaultCode};
 use crate::net::error::{NetError, NetErrorKind};
+use crate::net::named_certificate::FileVerifier;
 use crate::net::tcp;
 
 /// Whose word is taken for who the server is.
@@ -25,7 +27,7 @@ use crate::net::tcp;
 pub enum Trust {
     /// The authorities this system trusts.
     System,
-    /// Only the authorities in this PEM file.
+    /// Only the authorities in this PEM file, or the server's own certificate in it.
     CaFile(PathBuf),
     /// Only the certificate with this SHA-256 (hex; colons allowed), whatever its name, issuer and dates.
     Pin(String),
@@ -80,7 +82,8 @@ impl TlsProblem {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotValidYet,
             CertificateError::Other(OtherError(other)) => {
-                other.downcast_ref::<PinDiffers>().map_or(Self::Other, |pin| Self::PinDiffers(pin.clone()))
+                // What else path building refuses is a certificate that vouches for itself (`CaUsedAsEndEntity`).
+                other.downcast_ref::<PinDiffers>().map_or(Self::UntrustedIssuer, |pin| Self::PinDiffers(pin.clone()))
             }
             _ => Self::Other,
         })
@@ -94,7 +97,7 @@ impl TlsProblem {
 pub fn client_config(trust: &Trust) -> Result<Arc<ClientConfig>, Fault> {
     match trust {
         Trust::System => system_config(),
-        Trust::CaFile(path) => roots_of_file(path).and_then(with_roots).map(Arc::new),
+        Trust::CaFile(path) => with_file(path).map(Arc::new),
         Trust::Pin(pin) => pinned(pin).map(Arc::new),
     }
 }
@@ -153,7 +156,7 @@ fn system_config() -> Result<Arc<ClientConfig>, Fault> {
     Ok(SHARED.get_or_init(|| config).clone())
 }
 
-fn roots_of_file(path: &PathBuf) -> Result<RootCertStore, Fault> {
+fn with_file(path: &PathBuf) -> Result<ClientConfig, Fault> {
     let refused = |cause: String| {
         Fault::new(
             FaultCode::Invalid,
@@ -163,11 +166,21 @@ fn roots_of_file(path: &PathBuf) -> Result<RootCertStore, Fault> {
         )
     };
     let mut roots = RootCertStore::empty();
+    let mut named = Vec::new();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))? {
         let certificate = certificate.map_err(|error| refused(error.to_string()))?;
-        roots.add(certificate).map_err(|error| refused(error.to_string()))?;
+        roots.add(certificate.clone()).map_err(|error| refused(error.to_string()))?;
+        named.push(certificate);
     }
-    if roots.is_empty() { Err(refused("there is no certificate in it".to_owned())) } else { Ok(roots) }
+    if roots.is_empty() {
+        return Err(refused("there is no certificate in it".to_owned()));
+    }
+    let by_authority = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider())
+        .build()
+        .map_err(|error| refused(error.to_string()))?;
+    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+    let verifier = Arc::new(FileVerifier { by_authority, named });
+    Ok(builder.map_err(unsupported)?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
 fn with_roots(roots: RootCertStore) -> Result<ClientConfig, Fault> {
@@ -322,6 +335,20 @@ mod tests {
         let socket = tcp::connect("127.0.0.1", port, Duration::from_secs(5)).await.unwrap();
         let error = handshake(socket, "localhost", config, Duration::from_secs(10)).await.unwrap_err();
         assert_eq!((error.kind, &error.tls), (NetErrorKind::Tls, &None), "not about the certificate: {error}");
+    }
+
+    #[tokio::test]
+    async fn a_file_may_hold_the_servers_own_certificate() {
+        let own = Certificates::make_self_signed("mail.example.com");
+        let (_kept, trusted) = ca_file(&own);
+        shake(&own, "mail.example.com", &trusted).await.expect("the owner named this very certificate");
+        let error = shake(&own, "other.example.com", &trusted).await.unwrap_err();
+        assert!(matches!(error.tls, Some(TlsProblem::WrongName { .. })), "its names still count: {error}");
+        let other = Certificates::make_self_signed("mail.example.com");
+        let error = shake(&other, "mail.example.com", &trusted).await.unwrap_err();
+        assert_eq!(error.tls, Some(TlsProblem::UntrustedIssuer), "another one of that name is not trusted: {error}");
+        let error = shake(&own, "mail.example.com", &Trust::System).await.unwrap_err();
+        assert_eq!(error.tls, Some(TlsProblem::UntrustedIssuer), "it vouches for itself: {error}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Lanes(Mutex<HashMap<DestinationId, Arc<Lane>>>);
 pub struct Lane {
     /// Something may be due.
     pub wake: Notify,
+    /// Something may be uncertain.
+    pub ask: Notify,
     calls: Arc<Semaphore>,
     born: Mutex<Vec<Born>>,
 }
@@ -40,6 +42,7 @@ impl Lanes {
     pub fn open(&self, id: &DestinationId) -> Arc<Lane> {
         let lane = Arc::new(Lane {
             wake: Notify::new(),
+            ask: Notify::new(),
             calls: Arc::new(Semaphore::new(LANE_CALLS_MAX)),
             born: Mutex::new(Vec::new()),
         });

@@ -1,6 +1,7 @@
 //! The outbox: claims due notifications, calls their channels, settles what came of it. It applies no rules.
 
 pub mod call;
+pub mod expire;
 pub mod lane;
 pub mod lanes;
 mod moves;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::channel::{Channel, Class, Lookup};
 use crate::kernel::Kernel;
 use crate::model::destination::Destination;
@@ -21,22 +23,29 @@ const LONG: Duration = Duration::from_secs(60);
 /// After an error of the database.
 const AFTER_ERROR: Duration = Duration::from_secs(5);
 
-/// Asks about every uncertain notification of a destination whose time has come. Returns when to come again.
-pub async fn ask_due(kernel: &Kernel, destination: &Destination, channel: &dyn Channel) -> Duration {
-    match ask_all(kernel, destination, channel).await {
-        Ok(wait) => wait,
-        Err(error) => {
-            tracing::error!("Nothing is asked of destination {}: {error}", destination.id);
-            AFTER_ERROR
+/// Asks about every uncertain notification of a destination when its time comes; without end.
+pub async fn ask(kernel: &Kernel, destination: &Destination, channel: &dyn Channel, wake: &Notify) {
+    loop {
+        let wait = match ask_all(kernel, destination, channel).await {
+            Ok(wait) => wait,
+            Err(error) => {
+                tracing::error!("Nothing is asked of destination {}: {error}", destination.id);
+                AFTER_ERROR
+            }
+        };
+        tokio::select! {
+            () = wake.notified() => {}
+            () = tokio::time::sleep(wait) => {}
         }
     }
 }
 
+/// Asks about what is due now. Returns when to come again.
 async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Channel) -> Result<Duration, StoreError> {
     let Class::B { look_back } = channel.class() else { return Ok(LONG) };
     let look_back_ms = i64::try_from(look_back.as_millis()).unwrap_or(i64::MAX);
     let (id, now_at) = (destination.id.clone(), kernel.now());
-    let (due, next_at, control) = kernel
+    let (due, control) = kernel
         .store
         .read(move |read| {
             let due = outbox::list_to_reconcile(read, &id, now_at, QUESTIONS_MAX)?;
@@ -45,7 +54,7 @@ async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Chann
                 .map(|row| Ok((attempt::last_sent_at(read, &row.dispatch_key)?.unwrap_or(row.created_at), row)))
                 .collect::<Result<Vec<_>, StoreError>>()?;
             let control = destination::last_accepted(read, &id)?.filter(|(_, at)| now_at - at < look_back_ms);
-            Ok((with_mark, outbox::next_reconcile_at(read, &id, now_at)?, control))
+            Ok((with_mark, control))
         })
         .await?;
     for (sent_at, row) in &due {
@@ -53,17 +62,24 @@ async fn ask_all(kernel: &Kernel, destination: &Destination, channel: &dyn Chann
         let answer = if too_old {
             Lookup::CannotTell(ChannelError::new(ErrorCode::NoAnswer, "The channel does not look back that far"))
         } else {
-            ask(channel, &row.dispatch_key, *sent_at, control.as_ref()).await
+            question(channel, &row.dispatch_key, *sent_at, control.as_ref()).await
         };
         write(kernel, row.clone(), event(answer)).await?;
     }
-    let more = i64::try_from(due.len()).unwrap_or(0) == QUESTIONS_MAX;
-    Ok(if more { Duration::ZERO } else { next_at.map_or(LONG, |at| wait_until(at, kernel.now())) })
+    // Only now: what was asked in vain is to be asked again.
+    let id = destination.id.clone();
+    let next_at = kernel.store.read(move |read| outbox::next_reconcile_at(read, &id)).await?;
+    Ok(next_at.map_or(LONG, |at| wait_until(at, kernel.now())).min(LONG))
 }
 
 /// Asks for a key. "Absent" counts only where the channel still shows what it surely accepted: a cache that was
 /// emptied or switched off shows nothing at all.
-async fn ask(channel: &dyn Channel, key: &DispatchKey, sent_at: i64, control: Option<&(DispatchKey, i64)>) -> Lookup {
+async fn question(
+    channel: &dyn Channel,
+    key: &DispatchKey,
+    sent_at: i64,
+    control: Option<&(DispatchKey, i64)>,
+) -> Lookup {
     let answer = channel.lookup(key, sent_at).await;
     let (Lookup::Absent, Some((control, accepted_at))) = (&answer, control) else { return answer };
     match channel.lookup(control, *accepted_at).await {

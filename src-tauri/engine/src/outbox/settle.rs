@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::alarm::tell::tell_all;
+use crate::alarm::{self, Alarm, Code};
 use crate::crash;
 use crate::kernel::{Configured, Kernel};
 use crate::model::destination::{Destination, PauseReason};
@@ -15,12 +17,12 @@ use crate::model::topic::Topic;
 use crate::outbox::facts;
 use crate::outbox::route;
 use crate::outbox::status::{self, Effect, Event, Step};
+use crate::payload;
 use crate::store::Tx;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::table::day::{self, Day};
 use crate::store::table::outbox::OutboxRow;
-use crate::store::table::{alarm, attempt, destination, message, operation, outbox};
-use crate::{payload, self_message};
+use crate::store::table::{attempt, destination, message, operation, outbox};
 
 /// A settle that cannot be written is tried again this often.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -43,7 +45,7 @@ pub struct After {
     pub wake: Vec<DestinationId>,
     /// A destination was paused or resumed.
     pub reconfigured: bool,
-    /// An alarm was opened or cleared.
+    /// An alarm was opened or cleared, or may have to be.
     pub alarms: bool,
     /// What to say happened.
     pub happened: Vec<Happening>,
@@ -69,6 +71,9 @@ impl After {
         }
         if self.alarms {
             kernel.changed(&[Topic::Alarms]);
+        }
+        if self.alarms || self.reconfigured {
+            kernel.alarms.look.notify_one();
         }
         for happening in self.happened {
             kernel.happened(happening);
@@ -165,13 +170,13 @@ pub fn step(
         return Ok(After::default());
     }
     let mut after = After::default();
-    if step.change.status == Status::Pending {
+    if matches!(step.change.status, Status::Pending | Status::Uncertain) {
         after.wake.push(row.destination_id.clone());
     }
     note_outcome(tx, row, &step, now_at)?;
     follow(tx, kernel, row, &configured, &step, &mut after)?;
-    if row.status == Status::Uncertain && alarm::clear(tx, "uncertain", row.dispatch_key.as_str(), now_at)? {
-        after.alarms = true;
+    if row.status == Status::Uncertain {
+        alarm::clear(tx, Code::Uncertain, row.dispatch_key.as_str(), now_at, &mut after)?;
     }
     operation::settle(tx, &row.operation_key, now_at)?;
     Ok(after)
@@ -218,6 +223,8 @@ fn follow(
             }
         }
         Effect::FailOver => {
+            // Dead letters may be enough for an alarm now.
+            after.alarms = true;
             let rounds = route::Round { ended_round: row.round, begin_ladder: true };
             after.wake.extend(route::fail_over(tx, row, configured, rounds, now_at)?);
         }
@@ -232,57 +239,27 @@ fn follow(
             after.wake.extend(route::hand_on_all(tx, &row.destination_id, configured, now_at)?);
         }
         Effect::Alarm => {
-            raise(tx, kernel, row, configured, after)?;
+            raise(tx, kernel, row, after)?;
         }
     }
     Ok(())
 }
 
 /// "Never twice" must not mean "not told": the owner hears which mail may not have arrived.
-fn raise(
-    tx: Tx<'_>,
-    kernel: &Kernel,
-    row: &OutboxRow,
-    configured: &Configured,
-    after: &mut After,
-) -> Result<(), StoreError> {
+fn raise(tx: Tx<'_>, kernel: &Kernel, row: &OutboxRow, after: &mut After) -> Result<(), StoreError> {
     let Some(operation) = operation::get(*tx, &row.operation_key)? else { return Ok(()) };
     let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(()) };
     if mail.mailbox_id.as_str() == payload::SELF_MAILBOX {
-        // An alarm about an alarm could go on for ever.
         return Ok(());
     }
-    let now_at = kernel.now();
-    let subject = mail.facts.subject.clone().unwrap_or_default();
-    let text = format!("May not have arrived: {subject}");
-    let about = row.dispatch_key.as_str();
-    if !alarm::open(tx, "uncertain", about, &text, now_at)? {
-        return Ok(());
-    }
-    after.alarms = true;
-    after.happened.push(Happening {
-        event: happening::Event::Alarm,
-        message_key: Some(mail.message_key.clone()),
-        subject: text.clone(),
-        reason: "no answer came and the channel cannot be asked".to_owned(),
-        at: now_at,
-    });
-    let healthy = |destination: &&Destination| destination.paused.is_none() && destination.id != row.destination_id;
-    let mut ways: Vec<DestinationId> =
-        configured.rulebook.destinations.iter().filter(healthy).map(|destination| destination.id.clone()).collect();
-    if ways.is_empty() {
-        ways.push(row.destination_id.clone());
-    }
-    let message = self_message::SelfMessage {
-        local_part: format!("alarm.uncertain.{about}.{now_at}"),
-        subject: text,
-        body: "It was sent and no answer came, so it was not sent again. Open Ringonce to decide.".to_owned(),
-        ways: ways.into_iter().map(|id| vec![id]).collect(),
-        reason: "alarm".to_owned(),
+    let new = Alarm {
+        code: Code::Uncertain,
+        about: row.dispatch_key.0.clone(),
+        text: format!("May not have arrived: {}", mail.facts.subject.unwrap_or_default()),
     };
-    let told = self_message::tell(tx, kernel, &message)?;
-    alarm::mark_told(tx, "uncertain", about, &told.message_key)?;
-    after.wake.extend(told.wake);
+    if alarm::open(tx, kernel, &new, Some(mail.message_key), kernel.now(), after)? {
+        tell_all(tx, kernel, &[], after)?;
+    }
     Ok(())
 }
 

@@ -5,14 +5,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::alarm::Copies;
 use crate::intake;
 use crate::kernel::Kernel;
 use crate::model::topic::Topic;
 use crate::outbox::lane::wait_until;
 use crate::outbox::settle::After;
-use crate::outbox::{rescue, route};
+use crate::outbox::{expire, rescue, route};
 use crate::store::error::StoreError;
-use crate::store::table::{ladder, operation, outbox};
+use crate::store::table::{expiry, ladder, operation, outbox};
 use crate::store::{Tx, backup, retention};
 
 /// Rows of one kind handled in one transaction.
@@ -39,11 +40,16 @@ pub async fn run(kernel: Kernel, stop: CancellationToken) {
                 AFTER_ERROR
             }
         };
-        if Instant::now() >= daily_from
-            && let Err(error) = daily(&kernel).await
-        {
-            tracing::error!("The daily copy or clean-up failed: {error}");
-            daily_from = Instant::now() + COPY_AGAIN_AFTER;
+        if Instant::now() >= daily_from {
+            let copies = match daily(&kernel).await {
+                Ok(()) => Copies::Good,
+                Err(error) => {
+                    tracing::error!("The daily copy or clean-up failed: {error}");
+                    daily_from = Instant::now() + COPY_AGAIN_AFTER;
+                    Copies::Failed(error.detail)
+                }
+            };
+            kernel.alarms.set_copies(copies);
         }
         tokio::select! {
             () = stop.cancelled() => return,
@@ -76,6 +82,7 @@ fn next_at(read: crate::store::Read<'_>, run: &str, now_at: i64) -> Result<Optio
         operation::next_release_at(read)?,
         ladder::next_due_at(read)?.filter(|at| *at != outbox::NEVER_AT),
         outbox::next_lease_end_at(read)?,
+        expiry::next_at(read)?,
     ];
     Ok(candidates.into_iter().flatten().min())
 }
@@ -89,6 +96,7 @@ fn sweep(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
     for held in operation::list_released_by(*tx, now_at, BATCH)? {
         all.add(intake::release(tx, kernel, &held)?);
     }
+    all.add(expire::expire(tx, kernel)?);
     Ok(all)
 }
 

@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use secrecy::SecretString;
+
 use crate::model::error::Fault;
-use crate::secret::SecretStore;
 use crate::secret::choice::{Choice, Place, effective};
 use crate::secret::memory::MemorySecrets;
+use crate::secret::{SecretName, SecretStore};
 
 /// Key under which the settings of a data folder keep the place of its secrets.
 pub const SETTING: &str = "secrets";
@@ -52,6 +54,29 @@ impl KeptSecrets {
         Ok(store)
     }
 
+    /// A secret; `None` where there is none by that name. While nothing was ever kept nobody is asked: a machine without a
+    /// keyring can do everything that needs no secret.
+    ///
+    /// # Errors
+    /// `secret`, where they cannot be read now.
+    pub async fn get(&self, name: &SecretName) -> Result<Option<SecretString>, Fault> {
+        if self.to_keep().is_some() {
+            return Ok(None);
+        }
+        self.open()?.get(name).await
+    }
+
+    /// Removes a secret; removing what is not there is fine.
+    ///
+    /// # Errors
+    /// `secret`, where they cannot be written now.
+    pub async fn remove(&self, name: &SecretName) -> Result<(), Fault> {
+        if self.to_keep().is_some() {
+            return Ok(());
+        }
+        self.open()?.remove(name).await
+    }
+
     /// What the settings are to keep under [`SETTING`], while they do not.
     #[must_use]
     pub fn to_keep(&self) -> Option<String> {
@@ -71,5 +96,20 @@ impl KeptSecrets {
     pub fn check(&self, wanted: &Choice) -> Result<(), Fault> {
         let place = self.place.as_ref().map(ToString::to_string);
         effective(place.as_deref(), Some(wanted)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_is_asked_for_what_was_never_kept() {
+        let name = SecretName("destination/a/token".to_owned());
+        let nowhere = Choice::File("/no/such/folder/secrets".into());
+        let secrets = KeptSecrets::new(None, Some(&nowhere)).unwrap();
+        assert!(secrets.get(&name).await.unwrap().is_none() && secrets.remove(&name).await.is_ok());
+        secrets.mark_kept();
+        assert!(secrets.get(&name).await.is_err() && secrets.remove(&name).await.is_err(), "now there may be one");
     }
 }

@@ -1,6 +1,7 @@
 //! Sources: where sightings come from. A source only reports; it never decides and never sends, and it
 //! knows neither the database nor the outbox.
 
+pub mod demo;
 pub mod imap;
 pub mod webhook;
 

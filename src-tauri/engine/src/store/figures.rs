@@ -46,8 +46,61 @@ pub fn counts(read: Read<'_>, now_at: i64) -> Result<Counts, StoreError> {
     })?)
 }
 
-/// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about by then, or
-/// held until `held_by_at` or less.
+/// Notifications that did not arrive, those of our own messages not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dead {
+    /// How many.
+    pub count: i64,
+    /// Since when the oldest stands so.
+    pub oldest_at: Option<i64>,
+}
+
+/// Dead letters, without those of mails of the scope `own`.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn dead(read: Read<'_>, own: &str) -> Result<Dead, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT count(*), min(n.completed_at) FROM notification_outbox n
+         JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
+         WHERE n.status = 'dead' AND m.mailbox_id <> ?1",
+    )?;
+    Ok(statement.query_row([own], |row| Ok(Dead { count: row.get(0)?, oldest_at: row.get(1)? }))?)
+}
+
+/// When the oldest notification fell due that could be sent now, without those of mails of the scope `own` and to
+/// paused destinations.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn oldest_due_at(read: Read<'_>, own: &str, now_at: i64) -> Result<Option<i64>, StoreError> {
+    // For each destination the first by its index: a long queue costs no more than a short one.
+    let mut statement = read.prepare(
+        "SELECT min((SELECT n.due_at FROM notification_outbox n
+                     JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
+                     WHERE n.status = 'pending' AND n.destination_id = d.id AND n.due_at <= ?2 AND m.mailbox_id <> ?1
+                     ORDER BY n.due_at LIMIT 1))
+         FROM destinations d WHERE d.paused IS NULL AND d.removed_at IS NULL",
+    )?;
+    Ok(statement.query_row((own, now_at), |row| row.get(0))?)
+}
+
+/// When telling a mail failed with every destination, ms UTC; `None`: it arrived, may yet, or is not wanted any more.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn reached_nobody_at(read: Read<'_>, message: &MessageKey) -> Result<Option<i64>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT CASE WHEN count(*) = sum(n.status IN ('uncertain', 'dead', 'cancelled'))
+                          AND sum(n.status IN ('uncertain', 'dead')) > 0
+                     THEN max(coalesce(n.uncertain_at, n.completed_at)) END
+         FROM notification_operations o JOIN notification_outbox n USING (operation_key) WHERE o.message_key = ?1",
+    )?;
+    Ok(statement.query_row([message.as_str()], |row| row.get(0))?)
+}
+
+/// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about or begun again
+/// by then, or held until `held_by_at` or less.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
@@ -57,6 +110,7 @@ pub fn is_busy(read: Read<'_>, due_by_at: i64, held_by_at: i64) -> Result<bool, 
              OR EXISTS (SELECT 1 FROM notification_outbox n JOIN destinations d ON d.id = n.destination_id
                  WHERE n.status = 'pending' AND n.due_at <= ?1 AND d.paused IS NULL)
              OR EXISTS (SELECT 1 FROM notification_outbox WHERE status = 'uncertain' AND due_at <= ?1)
+             OR EXISTS (SELECT 1 FROM ladders WHERE due_at <= ?1)
              OR EXISTS (SELECT 1 FROM notification_operations WHERE status = 'held' AND held_until <= ?2)",
     )?;
     Ok(statement.query_row([due_by_at, held_by_at], |row| row.get(0))?)

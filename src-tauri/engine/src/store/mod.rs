@@ -9,6 +9,7 @@ pub mod figures;
 pub mod open;
 pub mod readers;
 pub mod restore;
+pub mod restored;
 pub mod retention;
 pub mod table;
 pub mod verify;
@@ -22,7 +23,7 @@ use rusqlite::Connection;
 
 use crate::store::error::StoreError;
 use crate::store::readers::Readers;
-use crate::store::writer::Writer;
+use crate::store::writer::{Trouble, Writer};
 
 /// Name of the database in the data folder.
 pub const FILE_NAME: &str = "ringonce.db";
@@ -110,6 +111,12 @@ impl Store {
     #[must_use]
     pub fn readers(&self) -> Arc<Readers> {
         Arc::clone(&self.readers)
+    }
+
+    /// What the disk refused last; `None`: it never did.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.writer.trouble()
     }
 
     /// The database file.

@@ -9,38 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::store::backup;
 use crate::store::error::{StoreError, StoreErrorKind};
-use crate::store::table::meta;
-use crate::store::{Read, backup};
-
-const RESTORED_AT: &str = "restored_at";
-const RESTORED_FROM_AT: &str = "restored_from_at";
-
-/// The data is that of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Restored {
-    /// When the copy had been made, ms UTC.
-    pub from_at: i64,
-    /// When it took the place of the broken database, ms UTC.
-    pub at: i64,
-}
-
-impl Restored {
-    /// What the provider received then may have been told, and the copy does not know.
-    #[must_use]
-    pub fn covers(&self, received_at: i64) -> bool {
-        (self.from_at..self.at).contains(&received_at)
-    }
-}
-
-/// The last restoring, if there was one.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub fn last(read: Read<'_>) -> Result<Option<Restored>, StoreError> {
-    let at = |key| Ok::<_, StoreError>(meta::get(read, key)?.and_then(|text| text.parse::<i64>().ok()));
-    Ok(at(RESTORED_FROM_AT)?.zip(at(RESTORED_AT)?).map(|(from_at, at)| Restored { from_at, at }))
-}
+use crate::store::restored::{RESTORED_AT, RESTORED_FROM_AT};
 
 /// What may have been sent since the copy: as if claimed, and its bytes on the way, when the copy was made.
 const HAND_TO_RESCUE: &str = "
@@ -58,7 +29,7 @@ const HAND_TO_RESCUE: &str = "
 /// An error where the file is not a sound database.
 pub(in crate::store) fn check(connection: &Connection) -> Result<(), StoreError> {
     let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if said == "ok" { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Corrupt, said)) }
+    if said == "ok" { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Corrupt, said.replace('\n', " "))) }
 }
 
 /// Moves a broken database aside and puts the newest sound copy in its place, or an empty one where there is none.

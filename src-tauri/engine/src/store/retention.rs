@@ -36,10 +36,12 @@ pub fn prune(tx: Tx<'_>, history_days: i64, key_days: i64, limit: i64, now_at: i
                  LIMIT ?2)"
         ))?
         .execute([history_at, limit])?;
-    // A mail that is still reported (a folder keeps it) keeps its key, however old it is.
+    // A mail that is still reported (a folder keeps it) keeps its key, however old it is; so does a digest, which its
+    // members name.
     let doomed = format!(
         "SELECT m.message_key FROM processed_messages m WHERE m.processed_at < ?1 AND {settled}
              AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_key = m.message_key AND d.last_seen_at >= ?1)
+             AND NOT (m.mailbox_id = 'ringonce' AND m.message_id LIKE 'digest.%')
          ORDER BY m.id LIMIT ?2"
     );
     let mut statement = tx.prepare(&doomed)?;

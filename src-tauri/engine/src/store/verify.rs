@@ -41,8 +41,28 @@ const INVARIANTS: &[(&str, &str)] = &[
     (
         "every mail to be told has a notification or a reason",
         "SELECT operation_key FROM notification_operations o
-         WHERE decision = 'notify' AND reason NOT LIKE 'no destination%' AND reason NOT LIKE 'in digest%'
+         WHERE decision = 'notify' AND reason NOT LIKE 'no destination%' AND reason NOT LIKE 'in digest %'
            AND NOT EXISTS (SELECT 1 FROM notification_outbox n WHERE n.operation_key = o.operation_key)",
+    ),
+    (
+        "a mail told in a digest names one that exists and was told, or had nobody to tell",
+        "SELECT o.operation_key FROM notification_operations o WHERE o.reason LIKE 'in digest %' AND (
+             o.status <> 'completed' OR NOT EXISTS (SELECT 1 FROM processed_messages m
+                 JOIN notification_operations d USING (message_key)
+                 WHERE m.message_key = substr(o.reason, 11) AND m.mailbox_id = 'ringonce'
+                   AND m.message_id LIKE 'digest.%' AND d.decision = 'notify'))",
+    ),
+    (
+        "a notification given up for a digest names one to the same destination",
+        "SELECT n.dispatch_key FROM notification_outbox n WHERE n.reason LIKE 'in digest %' AND (
+             n.status <> 'cancelled' OR NOT EXISTS (SELECT 1 FROM notification_operations d
+                 JOIN notification_outbox t USING (operation_key)
+                 WHERE d.message_key = substr(n.reason, 11) AND t.destination_id = n.destination_id))",
+    ),
+    (
+        "what waits for others is an arrival that would ring",
+        "SELECT o.operation_key FROM notification_operations o JOIN processed_messages m USING (message_key)
+         WHERE o.status = 'held' AND (o.decision <> 'hold' OR m.first_verdict NOT IN ('new', 'collision'))",
     ),
     (
         "every silence has a reason",

@@ -3,8 +3,9 @@
 //! What is queued when it wakes goes into one transaction, each job in its own savepoint. Callers hear of their
 //! job only after the commit, so nobody acts on what a crash could still take back.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -14,16 +15,33 @@ use crate::limits::{GROUP_COMMIT_JOBS_MAX, WRITER_QUEUE_JOBS_MAX};
 use crate::store::Tx;
 use crate::store::error::{StoreError, StoreErrorKind};
 
+/// The disk refused what was to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// Its words.
+    pub error: StoreError,
+    /// When it last did.
+    pub last: Instant,
+    /// Something was written since.
+    pub over: bool,
+}
+
+/// What the writer and those who watch it share.
+type Noted = Arc<Mutex<Option<Trouble>>>;
+
 /// The handle of the writer thread.
 pub(in crate::store) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    trouble: Noted,
 }
 
 /// One unit of work; `run` happens in the transaction, `settle` after its commit.
 trait Job: Send {
     /// Runs it. `false`: undo what it did.
     fn run(&mut self, tx: Tx<'_>) -> bool;
+    /// What it failed with.
+    fn error(&self) -> Option<&StoreError>;
     /// Tells the caller, with the error of the commit if that failed.
     fn settle(self: Box<Self>, commit: Result<(), StoreError>);
 }
@@ -49,6 +67,10 @@ where
         stays
     }
 
+    fn error(&self) -> Option<&StoreError> {
+        self.result.as_ref().and_then(|result| result.as_ref().err())
+    }
+
     fn settle(self: Box<Self>, commit: Result<(), StoreError>) {
         let result = match (self.result, commit) {
             (Some(Ok(_)), Err(error)) => Err(error),
@@ -64,11 +86,18 @@ where
 impl Writer {
     pub(in crate::store) fn start(connection: Connection) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_JOBS_MAX);
+        let trouble = Noted::default();
+        let noted = Arc::clone(&trouble);
         let thread = std::thread::Builder::new()
             .name("ringonce-writer".to_owned())
-            .spawn(move || work_off(&connection, jobs))
+            .spawn(move || work_off(&connection, jobs, &noted))
             .map_err(|error| StoreError::new(StoreErrorKind::Io, format!("No thread for the writer ({error})")))?;
-        Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
+        Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), trouble })
+    }
+
+    /// Whether the disk takes what is written.
+    pub(in crate::store) fn trouble(&self) -> Option<Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(in crate::store) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
@@ -95,7 +124,7 @@ impl Drop for Writer {
     }
 }
 
-fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, trouble: &Noted) {
     let mut batch: Vec<Box<dyn Job>> = Vec::new();
     let mut refused = false;
     while let Some(first) = jobs.blocking_recv() {
@@ -107,9 +136,11 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
             }
         }
         let outcome = commit_together(connection, &mut batch);
+        note(trouble, outcome.as_ref(), &batch);
         match &outcome {
-            Ok(()) if refused => tracing::info!("What is written is stored again"),
-            Ok(()) => {}
+            // A commit that wrote nothing succeeds on a full disk too.
+            Ok(true) if refused => tracing::info!("What is written is stored again"),
+            Ok(_) => {}
             // As long as it lasts it is said once: a log on a full disk must not grow.
             Err(error) if refused => tracing::debug!("Nothing of {} jobs was stored: {error}", batch.len()),
             Err(error) => {
@@ -120,20 +151,39 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         if outcome.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        refused = outcome.is_err();
+        refused = outcome.is_err() || (refused && outcome == Ok(false));
         for job in batch.drain(..) {
-            job.settle(outcome.clone());
+            job.settle(outcome.clone().map(|_| ()));
         }
     }
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
-fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+/// Remembers what the disk refused, and that it takes something again.
+fn note(trouble: &Noted, outcome: Result<&bool, &StoreError>, batch: &[Box<dyn Job>]) {
+    let of_disk = |error: &&StoreError| matches!(error.kind, StoreErrorKind::Full | StoreErrorKind::Io);
+    // A job's own error says more than that of the commit it prevented.
+    let failed = batch.iter().find_map(|job| job.error().filter(of_disk)).or(outcome.err().filter(of_disk)).cloned();
+    let mut noted = trouble.lock().unwrap_or_else(PoisonError::into_inner);
+    match (failed, noted.as_mut()) {
+        (Some(error), _) => *noted = Some(Trouble { error, last: Instant::now(), over: false }),
+        // A commit that wrote nothing succeeds on a full disk too.
+        (None, Some(known)) if outcome == Ok(&true) => known.over = true,
+        (None, _) => {}
+    }
+}
+
+/// Commits a batch; `true`: something was written.
+fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
     let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
     run("BEGIN IMMEDIATE")?;
+    let mut wrote = false;
     for job in batch {
         run("SAVEPOINT job")?;
-        if !job.run(Tx::new(connection)) {
+        let before = connection.total_changes();
+        if job.run(Tx::new(connection)) {
+            wrote |= connection.total_changes() > before;
+        } else {
             if connection.is_autocommit() {
                 return Err(StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database"));
             }
@@ -144,5 +194,5 @@ fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Resul
     crash::point("before_commit");
     run("COMMIT")?;
     crash::point("after_commit");
-    Ok(())
+    Ok(wrote)
 }

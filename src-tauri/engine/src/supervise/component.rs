@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::limits::SECRET_AGAIN_AFTER;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::topic::Topic;
 use crate::source::{Context, Exit, Health, HealthState, Source};
@@ -48,6 +49,11 @@ pub async fn run(
         let exit = noting(&kernel, &live, &name, health.subscribe(), once).await;
         match exit {
             Exit::Stopped => break,
+            Exit::Lost(fault) if fault.code == FaultCode::Secret => {
+                // A locked keyring is no broken line: looking again is cheap and asks nobody.
+                pause = SECRET_AGAIN_AFTER;
+                note(&live, &name, &health, HealthState::Failing, fault);
+            }
             Exit::Lost(fault) => note(&live, &name, &health, HealthState::Offline, fault),
             Exit::NeedsOwner(fault) => {
                 let state = if fault.code == FaultCode::SignIn { HealthState::SignIn } else { HealthState::Failing };
@@ -128,7 +134,10 @@ async fn noting<T>(
 }
 
 fn note(live: &Live, name: &str, health: &watch::Sender<Health>, state: HealthState, fault: Fault) {
-    tracing::warn!(name, "A source ended: {fault}");
+    // What lasts is said once.
+    if health.borrow().error.as_ref() != Some(&fault) {
+        tracing::warn!(name, "A source ended: {fault}");
+    }
     health.send_modify(|health| {
         health.state = state;
         health.error = Some(fault);

@@ -1,5 +1,6 @@
 //! Supervise: keeps everything running that should run, as configured now. Nothing else spawns.
 
+pub mod alarms;
 pub mod component;
 pub mod live;
 pub mod roster;

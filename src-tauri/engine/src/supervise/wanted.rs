@@ -10,11 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channel::{self, Channel};
 use crate::kernel::Kernel;
+use crate::limits::SECRET_AGAIN_AFTER;
 use crate::model::destination::Destination;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::AccountId;
 use crate::model::mailbox::Mailbox;
 use crate::model::notification::{ChannelError, ErrorCode};
+use crate::model::topic::Topic;
 use crate::outbox::lane;
 use crate::secret::SecretName;
 use crate::secret::kept::KeptSecrets;
@@ -26,9 +28,6 @@ use crate::store::table::source::SourceRow;
 use crate::store::table::{destination, mailbox, source};
 use crate::supervise::Supervisor;
 use crate::supervise::component;
-
-/// A channel that cannot be made now (a locked keyring) is tried again this often.
-const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// One destination's lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +86,8 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap = ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old };
+        let imap =
+            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),
@@ -118,6 +118,12 @@ impl Wanted {
     }
 }
 
+/// Under what name the listener of a port runs: one for all its webhooks.
+#[must_use]
+pub fn listener_name(port: u16) -> String {
+    format!("port {port}")
+}
+
 fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String, Listener> {
     let mut listeners: BTreeMap<String, Listener> = BTreeMap::new();
     for row in sources {
@@ -126,7 +132,7 @@ fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String,
             continue;
         }
         let listener = listeners
-            .entry(format!("port {}", row.port))
+            .entry(listener_name(row.port))
             .or_insert_with(|| Listener { port: row.port, endpoints: Vec::new() });
         listener.endpoints.push((row, mailbox.clone()));
     }
@@ -137,18 +143,29 @@ impl Supervisor {
     /// Sends to one destination.
     pub(super) async fn send(self, sender: Sender, stop: CancellationToken) {
         let Sender { destination, call_timeout, .. } = sender;
+        let mut said = None;
         loop {
-            let made = build(&self.kernel, &self.secrets, &destination, call_timeout).await;
+            let made = tokio::select! {
+                made = build(&self.kernel, &self.secrets, &destination, call_timeout) => made,
+                () = stop.cancelled() => return,
+            };
             match made {
-                Ok(channel) => return lane::run(self.kernel, destination, channel, stop).await,
+                Ok(channel) => {
+                    note_error(&self.kernel, &destination, None).await;
+                    return lane::run(self.kernel, destination, channel, stop).await;
+                }
                 Err(fault) => {
-                    tracing::warn!("Nothing is sent to destination {}: {fault}", destination.id);
-                    note_error(&self.kernel, &destination, &fault).await;
+                    // What lasts is said once.
+                    if said.as_ref() != Some(&fault) {
+                        tracing::warn!("Nothing is sent to destination {}: {fault}", destination.id);
+                        note_error(&self.kernel, &destination, Some(&fault)).await;
+                    }
+                    said = Some(fault);
                 }
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                () = tokio::time::sleep(SECRET_AGAIN_AFTER) => {}
             }
         }
     }
@@ -160,7 +177,7 @@ impl Supervisor {
         let make = || {
             let (secrets, reader) = (Arc::clone(&self.secrets), reader.clone());
             async move {
-                let password = secrets.open()?.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
+                let password = secrets.get(&SecretName::mailbox(&reader.mailbox.account_id)).await?;
                 let password = password.ok_or_else(|| {
                     Fault::new(
                         FaultCode::Secret,
@@ -179,14 +196,13 @@ impl Supervisor {
 
     /// Takes the webhooks of one port.
     pub(super) async fn listen(self, listener: Listener, stop: CancellationToken) {
-        let name = format!("port {}", listener.port);
+        let name = listener_name(listener.port);
         let make = || {
             let (secrets, listener, live) = (Arc::clone(&self.secrets), listener.clone(), self.live.clone());
             async move {
-                let store = secrets.open()?;
                 let mut endpoints = Vec::new();
                 for (row, mailbox) in listener.endpoints {
-                    let Some(secret) = store.get(&SecretName::source(&row.id)).await? else { continue };
+                    let Some(secret) = secrets.get(&SecretName::source(&row.id)).await? else { continue };
                     endpoints.push(Endpoint::new(row.id, mailbox.account_id, mailbox.mailbox_id, &secret)?);
                 }
                 let (_, endpoints) = watch::channel(Arc::from(endpoints));
@@ -220,7 +236,7 @@ pub async fn build(
     let mut given = BTreeMap::new();
     for field in kind.fields.iter().filter(|field| field.secret) {
         let name = SecretName::destination(&destination.id, field.key);
-        if let Some(secret) = secrets.open()?.get(&name).await? {
+        if let Some(secret) = secrets.get(&name).await? {
             given.insert(field.key.to_owned(), secret);
         }
     }
@@ -232,11 +248,23 @@ pub async fn build(
     })
 }
 
-async fn note_error(kernel: &Kernel, destination: &Destination, fault: &Fault) {
-    let error = ChannelError::new(ErrorCode::SecretUnavailable, fault.cause.clone());
+/// Notes why a channel cannot be made, or that it can again.
+async fn note_error(kernel: &Kernel, destination: &Destination, fault: Option<&Fault>) {
     let id = destination.id.clone();
-    let written = kernel.store.write(move |tx| destination::mark_error(tx, &id, &error)).await;
-    if let Err(error) = written {
-        tracing::error!("The state of destination {} was not written: {error}", destination.id);
+    let error = fault.map(|fault| ChannelError::new(ErrorCode::SecretUnavailable, fault.cause.clone()));
+    let known = kernel.store.read(move |read| destination::outcome(read, &id)).await;
+    let id = destination.id.clone();
+    let written = match (known, error) {
+        (Ok((_, known)), Some(error)) if known.as_ref() != Some(&error) => {
+            kernel.store.write(move |tx| destination::mark_error(tx, &id, &error)).await
+        }
+        (Ok((_, Some(known))), None) if known.code == ErrorCode::SecretUnavailable => {
+            kernel.store.write(move |tx| destination::clear_error(tx, &id)).await
+        }
+        (known, _) => known.map(|_| ()),
+    };
+    match written {
+        Ok(()) => kernel.changed(&[Topic::Destinations, Topic::Status]),
+        Err(error) => tracing::error!("The state of destination {} was not written: {error}", destination.id),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::limits;
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
+use crate::model::occasion::Occasion;
 use crate::model::sighting::{Intent, Sighting};
 use crate::source::imap::catch_up::remember_newest;
 use crate::source::imap::desk::Desk;
@@ -119,7 +120,9 @@ async fn store(desk: &Desk, watched: &mut Watched, mut cursor: FolderCursor, ran
         left.to_uid < left.from_uid || (looked_at && !window.holds(newest)) || (left.mails_left == 0 && !may_ring);
     remember_newest(&mut cursor, &sightings, now);
     cursor.backfill = (!over).then_some(left);
-    desk.report(&watched.place, sightings, Some(&cursor)).await;
+    // Newest first: after the first page of which nothing may ring, hardly anything may.
+    let ended = window.rings_from.is_some() && (over || (looked_at && !may_ring));
+    desk.report(&watched.place, sightings, Some(&cursor), ended.then_some(Occasion::Rebuild)).await;
     watched.cursor = Some(cursor);
 }
 

@@ -38,6 +38,7 @@ pub(super) async fn check<S: Line>(
     look_back: bool,
 ) -> Result<u32, Trouble> {
     let numbers = watched.begin(reader, desk).await?;
+    watched.judge_gap(desk);
     let mut found = 0;
     let uid_next = numbers.uid_next.unwrap_or_default();
     while watched.standing().next_uid < uid_next {
@@ -52,6 +53,7 @@ pub(super) async fn check<S: Line>(
         cursor.last_check_at = Some(now);
         watched.store(desk, Vec::new(), cursor).await;
     }
+    watched.note_checked();
     Ok(found)
 }
 
@@ -151,7 +153,7 @@ async fn look_back<S: Line>(reader: &mut Reader<S>, desk: &Desk, watched: &mut W
         .map_err(|interrupted| Trouble::Line(interrupted.error))?;
     taken.mails.retain(|uid, _| late.contains(uid));
     let sightings = watched.sightings(desk, taken);
-    desk.report(&watched.place, sightings, None).await;
+    desk.report(&watched.place, sightings, None, None).await;
     Ok(())
 }
 
@@ -163,6 +165,7 @@ pub(super) async fn wake<S: Line>(
     watched: &mut Watched,
     idle: Option<Tag>,
 ) -> Result<Woken, Trouble> {
+    watched.judge_gap(desk);
     let cursor = watched.standing();
     let ask = reader.ask(Part::Prefix);
     let mut catch = Catch::new(cursor.next_uid, cursor.next_uid.saturating_add(limits::IMAP_PAGE_UIDS - 1));

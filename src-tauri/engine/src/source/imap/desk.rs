@@ -7,6 +7,7 @@ use tokio::time::sleep;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::DeliveryKey;
 use crate::model::mailbox::FolderCursor;
+use crate::model::occasion::{Ended, Occasion};
 use crate::model::sighting::{Intent, Report, Sighting};
 use crate::source::imap::place::Place;
 use crate::source::{Context, HealthState, Method, NotStored};
@@ -20,6 +21,10 @@ pub(super) struct Desk {
     pub(super) context: Context,
     /// Mail this much older than the last check of its folder is old, ms.
     pub(super) old_ms: i64,
+    /// A folder whose last check is longer ago than this, and in one session than this and a poll, is caught up, ms.
+    pub(super) absence_ms: i64,
+    /// Time between two polls, ms.
+    pub(super) poll_ms: i64,
     /// A check that found nothing is recorded no more often than this, ms.
     pub(super) record_check_ms: i64,
 }
@@ -30,11 +35,19 @@ impl Desk {
         self.context.clock.now()
     }
 
-    /// Reports sightings and the cursor that goes with them. Returns once they are stored: until then the session is
-    /// kept and nothing else is read.
-    pub(super) async fn report(&self, place: &Place, sightings: Vec<Sighting>, cursor: Option<&FolderCursor>) {
+    /// Reports sightings, the cursor that goes with them, and what is over with them. Returns once they are stored:
+    /// until then the session is kept and nothing else is read.
+    pub(super) async fn report(
+        &self,
+        place: &Place,
+        sightings: Vec<Sighting>,
+        cursor: Option<&FolderCursor>,
+        ended: Option<Occasion>,
+    ) {
         let arrived = sightings.iter().any(|sighting| !matches!(sighting.intent, Intent::Baseline));
-        let report = Report { sightings, cursor: cursor.map(|cursor| place.cursor_move(cursor.clone())) };
+        let cursor = cursor.map(|cursor| place.cursor_move(cursor.clone()));
+        let ended = ended.map(|occasion| Ended { account_id: place.account_id.clone(), occasion });
+        let report = Report { sightings, cursor, ended };
         let mut wait = STORE_AGAIN_AFTER_MIN;
         while let Err(error) = self.context.sink.report(report.clone()).await {
             self.not_stored(error, &mut wait).await;

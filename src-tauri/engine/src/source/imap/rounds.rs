@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::model::occasion::Occasion;
 use crate::source::imap::backfill;
 use crate::source::imap::catch_up::{check, wake};
 use crate::source::imap::session::conn::{Line, Tag};
@@ -37,6 +38,7 @@ impl Watch {
                 break;
             }
         }
+        self.end_catch_up().await;
         self.publish(reader);
         Ok(true)
     }
@@ -85,8 +87,21 @@ impl Watch {
             }
             at += 1;
         }
+        self.end_catch_up().await;
         self.publish(reader);
         Ok(found)
+    }
+
+    /// Every folder was looked at: what came while nobody looked is told. It is reported once in each session in any
+    /// case, for what an earlier one did not get to.
+    async fn end_catch_up(&mut self) {
+        let mut due = !std::mem::replace(&mut self.caught_up, true);
+        for watched in &mut self.folders {
+            due |= watched.end_catch_up();
+        }
+        if let Some(watched) = self.folders.first().filter(|_| due) {
+            self.desk.report(&watched.place, Vec::new(), None, Some(Occasion::CatchUp)).await;
+        }
     }
 
     async fn check<S: Line>(&mut self, reader: &mut Reader<S>, at: usize) -> Result<u32, ImapError> {
@@ -141,6 +156,7 @@ impl Watch {
             if away {
                 let home = self.open_folder().unwrap_or_default();
                 self.check(reader, home).await?;
+                self.end_catch_up().await;
             } else if reader.conn().grown() && !self.look(reader, None).await? {
                 self.round(reader).await?;
             }

@@ -42,6 +42,8 @@ pub struct ImapSettings {
     pub poll: Duration,
     /// Mail this much older than the last check of its folder is not rung (`catch_up.old_hours`).
     pub old: Duration,
+    /// A gap between two checks from which on it is a catch-up (`catch_up.absence_seconds`).
+    pub absence: Duration,
 }
 
 /// Watches the folders of one mailbox over IMAP.
@@ -103,6 +105,8 @@ pub(super) struct Watch {
     guid: Option<bool>,
     /// So often in a row IDLE was not answered at all.
     idle_silences: u32,
+    /// The first round of this session is over.
+    pub(super) caught_up: bool,
 }
 
 impl Watch {
@@ -118,7 +122,14 @@ impl Watch {
         Self {
             folders: mailbox.folders.iter().map(place).map(Watched::new).collect(),
             poke: context.poke.clone(),
-            desk: Desk { context, old_ms: millis(settings.old), record_check_ms: millis(settings.poll) / 2 },
+            desk: Desk {
+                context,
+                old_ms: millis(settings.old),
+                absence_ms: millis(settings.absence),
+                poll_ms: millis(settings.poll),
+                // Not each second where it is asked each second, and fine enough to tell an absence.
+                record_check_ms: (millis(settings.poll) / 2).min(millis(settings.absence) / 10),
+            },
             server,
             password,
             settings,
@@ -130,6 +141,7 @@ impl Watch {
             missed: 0,
             guid: None,
             idle_silences: 0,
+            caught_up: false,
         }
     }
 
@@ -217,6 +229,10 @@ impl Watch {
     /// `Ok`: the source is asked to end.
     async fn watch_until_broken<S: Line>(&mut self, reader: &mut Reader<S>) -> Result<(), ImapError> {
         self.learn_uses(reader).await?;
+        self.caught_up = false;
+        for watched in &mut self.folders {
+            watched.begin_session();
+        }
         self.round(reader).await?;
         loop {
             let due = Instant::now() + self.poll_wait(reader);

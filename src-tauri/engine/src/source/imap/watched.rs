@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::limits;
 use crate::model::error::Fault;
 use crate::model::mailbox::FolderCursor;
+use crate::model::occasion::Occasion;
 use crate::model::sighting::{Intent, Sighting};
 use crate::source::imap::desk::Desk;
 use crate::source::imap::first_sight;
@@ -43,6 +44,10 @@ pub(super) struct Watched {
     /// Where the session broke last.
     pub(super) hazard: Option<Hazard>,
     backfill_breaks: u32,
+    /// It was checked in this session.
+    checked: bool,
+    /// What is read now came while nobody looked.
+    catching_up: bool,
 }
 
 /// A mail, somewhere from this UID on, broke the session while it was read.
@@ -119,7 +124,16 @@ impl<S: Line> Reader<S> {
 impl Watched {
     /// A folder of which nothing is known yet.
     pub(super) fn new(place: Place) -> Self {
-        Self { place, cursor: None, parked: None, accounted: 0, hazard: None, backfill_breaks: 0 }
+        Self {
+            place,
+            cursor: None,
+            parked: None,
+            accounted: 0,
+            hazard: None,
+            backfill_breaks: 0,
+            checked: false,
+            catching_up: false,
+        }
     }
 
     /// The name on the wire.
@@ -137,9 +151,32 @@ impl Watched {
         self.cursor.clone().unwrap_or_default()
     }
 
+    /// Another session begins.
+    pub(super) fn begin_session(&mut self) {
+        self.checked = false;
+    }
+
+    /// Whether what is read next came while nobody looked: its last check is too long ago. In one session the polls
+    /// follow each other, unless the computer slept.
+    pub(super) fn judge_gap(&mut self, desk: &Desk) {
+        let longest = desk.absence_ms.saturating_add(if self.checked { desk.poll_ms } else { 0 });
+        let last_at = self.cursor.as_ref().and_then(|cursor| cursor.last_check_at);
+        self.catching_up |= last_at.is_some_and(|at| desk.now().saturating_sub(at) > longest);
+    }
+
+    /// It was read to the end.
+    pub(super) fn note_checked(&mut self) {
+        self.checked = true;
+    }
+
+    /// It is caught up. `true`: it had to be.
+    pub(super) fn end_catch_up(&mut self) -> bool {
+        std::mem::take(&mut self.catching_up)
+    }
+
     /// Reports, and moves the cursor with it.
     pub(super) async fn store(&mut self, desk: &Desk, sightings: Vec<Sighting>, cursor: FolderCursor) {
-        desk.report(&self.place, sightings, Some(&cursor)).await;
+        desk.report(&self.place, sightings, Some(&cursor), None).await;
         self.cursor = Some(cursor);
     }
 
@@ -212,7 +249,11 @@ impl Watched {
         for (uid, mail) in taken.mails {
             let oldest = cursor.last_check_at.map(|at| at.saturating_sub(desk.old_ms));
             let old = mail.received_at.zip(oldest).is_some_and(|(received, oldest)| received < oldest);
-            let intent = if old { Intent::Old } else { Intent::Arrival };
+            let intent = match old {
+                true => Intent::Old,
+                false if self.catching_up => Intent::Gathered(Occasion::CatchUp),
+                false => Intent::Arrival,
+            };
             all.insert(uid, self.place.sighting(cursor.uid_validity, uid, mail, intent));
         }
         all.into_values().collect()

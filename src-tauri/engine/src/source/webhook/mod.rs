@@ -223,7 +223,7 @@ impl Call {
             Ok(sighting) => sighting,
             Err(words) => return Reply::error(StatusCode::UNPROCESSABLE_ENTITY, &words),
         };
-        let report = Report { sightings: vec![sighting], cursor: None };
+        let report = Report { sightings: vec![sighting], cursor: None, ended: None };
         let stored = timeout(STORE_LIMIT, self.context.sink.report(report)).await;
         let Ok(Ok(Some(found))) = stored.map(|stored| stored.map(|all| all.into_iter().next())) else {
             tracing::warn!(source = %self.endpoint.source_id, "A webhook could not be stored");

@@ -1,3 +1,5 @@
+//! Webhooks as they come: signed, stale, too large, unreadable, and repeated.
+
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

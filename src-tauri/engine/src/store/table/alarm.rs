@@ -23,6 +23,54 @@ pub struct AlarmRow {
     pub cleared_at: Option<i64>,
 }
 
+/// An alarm that lasts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRow {
+    /// Its number, growing.
+    pub id: i64,
+    /// Kind.
+    pub code: String,
+    /// What it is about.
+    pub about: String,
+    /// In words for people.
+    pub text: String,
+    /// When it began.
+    pub opened_at: i64,
+    /// The self message by which it was told.
+    pub message_key: Option<MessageKey>,
+}
+
+/// Every alarm that lasts, oldest first.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn list_open(read: Read<'_>) -> Result<Vec<OpenRow>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT id, code, about, text, opened_at, message_key FROM alarms WHERE cleared_at IS NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(OpenRow {
+            id: row.get(0)?,
+            code: row.get(1)?,
+            about: row.get(2)?,
+            text: row.get(3)?,
+            opened_at: row.get(4)?,
+            message_key: row.get::<_, Option<String>>(5)?.map(MessageKey),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Words an open alarm anew; it is not told again for that.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn set_text(tx: Tx<'_>, code: &str, about: &str, text: &str) -> Result<(), StoreError> {
+    tx.prepare("UPDATE alarms SET text = ?3 WHERE code = ?1 AND about = ?2 AND cleared_at IS NULL")?
+        .execute([code, about, text])?;
+    Ok(())
+}
+
 /// Opens an alarm. `false`: it is open already.
 ///
 /// # Errors

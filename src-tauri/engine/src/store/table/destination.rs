@@ -130,6 +130,15 @@ pub fn mark_error(tx: Tx<'_>, id: &DestinationId, error: &ChannelError) -> Resul
     Ok(())
 }
 
+/// Forgets what went wrong last.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn clear_error(tx: Tx<'_>, id: &DestinationId) -> Result<(), StoreError> {
+    tx.prepare("UPDATE destinations SET last_error = NULL WHERE id = ?1")?.execute([id.as_str()])?;
+    Ok(())
+}
+
 /// What it accepted last, and when, ms UTC.
 ///
 /// # Errors

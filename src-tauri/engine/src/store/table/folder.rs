@@ -38,6 +38,15 @@ pub fn get(read: Read<'_>, account_id: &AccountId, folder: &str) -> Result<Optio
     Ok(row.optional()?)
 }
 
+/// Whether a renumbered folder of an account is still looked through.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn is_rebuilding(read: Read<'_>, account_id: &AccountId) -> Result<bool, StoreError> {
+    let mut statement = read.prepare("SELECT 1 FROM folders WHERE account_id = ?1 AND backfill_purpose = 'rebuild'")?;
+    Ok(statement.exists([account_id.as_str()])?)
+}
+
 /// Moves a folder's cursor.
 ///
 /// # Errors

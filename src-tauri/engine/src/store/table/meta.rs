@@ -13,6 +13,15 @@ pub fn get(read: Read<'_>, key: &str) -> Result<Option<String>, StoreError> {
     Ok(read.prepare("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()?)
 }
 
+/// Forgets a fact.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn remove(tx: Tx<'_>, key: &str) -> Result<(), StoreError> {
+    tx.prepare("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}
+
 /// Sets a fact.
 ///
 /// # Errors

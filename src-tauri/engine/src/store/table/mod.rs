@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod day;
 pub mod delivery;
 pub mod destination;
+pub mod expiry;
 pub mod folder;
 pub mod identity;
 pub mod ladder;

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use crate::model::ids::{DestinationId, MessageKey, OperationKey, RuleId};
+use crate::model::ids::{AccountId, DestinationId, MessageKey, OperationKey, RuleId};
 use crate::model::notification::OperationStatus;
 use crate::store::error::StoreError;
 use crate::store::{Read, Tx};
@@ -134,6 +134,22 @@ pub fn list_released_by(read: Read<'_>, now_at: i64, limit: i64) -> Result<Vec<O
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Held operations on an account's mails that wait for each other, for this reason; of the oldest mail first.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn list_gathered(read: Read<'_>, account_id: &AccountId, reason: &str) -> Result<Vec<OperationRow>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (SELECT o.*, m.received_at, m.id FROM notification_operations o
+             JOIN processed_messages m USING (message_key)
+             WHERE o.status = 'held' AND o.reason = ?2 AND m.account_id = ?1)
+         ORDER BY received_at, id"
+    );
+    let mut statement = read.prepare(&sql)?;
+    let rows = statement.query_map([account_id.as_str(), reason], from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// When the next held operation is to be released.
 ///
 /// # Errors
@@ -141,6 +157,21 @@ pub fn list_released_by(read: Read<'_>, now_at: i64, limit: i64) -> Result<Vec<O
 pub fn next_release_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
     let mut statement = read.prepare("SELECT min(held_until) FROM notification_operations WHERE status = 'held'")?;
     Ok(statement.query_row([], |row| row.get(0))?)
+}
+
+/// Ends what is held of a mailbox, untold, for a reason.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn end_held_of(tx: Tx<'_>, account_id: &AccountId, reason: &str, now_at: i64) -> Result<usize, StoreError> {
+    Ok(tx
+        .prepare(
+            "UPDATE notification_operations
+             SET status = 'completed', decision = 'silent', reason = ?2, held_until = NULL, completed_at = ?3
+             WHERE status = 'held' AND message_key IN
+                 (SELECT message_key FROM processed_messages WHERE account_id = ?1)",
+        )?
+        .execute((account_id.as_str(), reason, now_at))?)
 }
 
 /// Brings an operation's status in line with its notifications: `processing` while one is open, else `completed`.

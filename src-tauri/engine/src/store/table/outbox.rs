@@ -144,7 +144,11 @@ pub fn insert(tx: Tx<'_>, new: &NewRow<'_>) -> Result<bool, StoreError> {
     Ok(inserted.is_some())
 }
 
-/// Claims up to `limit` due notifications of a destination, newest first, and begins an attempt of each.
+/// Decided after `?2`. Messages of Ringonce itself never age: a digest of the aged would need a digest.
+pub(super) const WANTED: &str = "(?2 IS NULL OR created_at > ?2 OR json_extract(payload, '$.mailbox_id') = 'ringonce')";
+
+/// Claims as many due notifications of a destination as there are tokens, newest first, and begins an attempt of each.
+/// Those decided at `too_old_at` or before are left to the sweep.
 ///
 /// # Errors
 /// [`StoreError`] of the statement.
@@ -153,15 +157,17 @@ pub fn claim(
     destination: &DestinationId,
     tokens: &[LeaseToken],
     lease_until: i64,
+    too_old_at: Option<i64>,
     now_at: i64,
 ) -> Result<Vec<OutboxRow>, StoreError> {
-    let mut select = tx.prepare(
+    let mut select = tx.prepare(&format!(
         "SELECT dispatch_key FROM notification_outbox INDEXED BY notification_outbox_due
-         WHERE destination_id = ?1 AND status = 'pending' AND due_at <= ?2 ORDER BY due_at DESC, id DESC LIMIT ?3",
-    )?;
+         WHERE destination_id = ?1 AND status = 'pending' AND due_at <= ?3 AND {WANTED}
+         ORDER BY due_at DESC, id DESC LIMIT ?4"
+    ))?;
     let limit = i64::try_from(tokens.len()).unwrap_or(i64::MAX);
     let keys: Vec<DispatchKey> = select
-        .query_map((destination.as_str(), now_at, limit), |row| row.get(0).map(DispatchKey))?
+        .query_map((destination.as_str(), too_old_at, now_at, limit), |row| row.get(0).map(DispatchKey))?
         .collect::<Result<_, _>>()?;
     let sql = format!(
         "UPDATE notification_outbox SET status = 'processing', lease_token = ?2, lease_until = ?3,
@@ -319,26 +325,31 @@ pub fn clamp_due(tx: Tx<'_>, now_at: i64) -> Result<usize, StoreError> {
         .execute([now_at])?)
 }
 
-/// When the next pending notification of a destination is due.
+/// When the next pending notification of a destination is due, of those decided after `too_old_at`.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn next_due_at(read: Read<'_>, destination: &DestinationId) -> Result<Option<i64>, StoreError> {
-    let mut statement =
-        read.prepare("SELECT min(due_at) FROM notification_outbox WHERE destination_id = ?1 AND status = 'pending'")?;
-    Ok(statement.query_row([destination.as_str()], |row| row.get(0))?)
+pub fn next_due_at(
+    read: Read<'_>,
+    destination: &DestinationId,
+    too_old_at: Option<i64>,
+) -> Result<Option<i64>, StoreError> {
+    let mut statement = read.prepare(&format!(
+        "SELECT min(due_at) FROM notification_outbox WHERE destination_id = ?1 AND status = 'pending' AND {WANTED}"
+    ))?;
+    Ok(statement.query_row((destination.as_str(), too_old_at), |row| row.get(0))?)
 }
 
-/// When the next uncertain notification of a destination, of those not due yet, is to be asked about.
+/// When the next uncertain notification of a destination is to be asked about.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
-pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId, now_at: i64) -> Result<Option<i64>, StoreError> {
+pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId) -> Result<Option<i64>, StoreError> {
     let mut statement = read.prepare(
         "SELECT min(due_at) FROM notification_outbox
-         WHERE status = 'uncertain' AND destination_id = ?1 AND due_at > ?2 AND due_at < ?3",
+         WHERE status = 'uncertain' AND destination_id = ?1 AND due_at < ?2",
     )?;
-    Ok(statement.query_row((destination.as_str(), now_at, NEVER_AT), |row| row.get(0))?)
+    Ok(statement.query_row((destination.as_str(), NEVER_AT), |row| row.get(0))?)
 }
 
 /// When the next lease ends.
@@ -350,7 +361,11 @@ pub fn next_lease_end_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
     Ok(statement.query_row([], |row| row.get(0))?)
 }
 
-fn list_where(read: Read<'_>, condition: &str, params: impl rusqlite::Params) -> Result<Vec<OutboxRow>, StoreError> {
+pub(super) fn list_where(
+    read: Read<'_>,
+    condition: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<OutboxRow>, StoreError> {
     let mut statement = read.prepare(&format!("SELECT {COLUMNS} FROM notification_outbox WHERE {condition}"))?;
     let rows = statement.query_map(params, from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -186,7 +186,7 @@ fn next_scene(sink: Arc<Recorder>, watched: Option<Watched>, script: Vec<String>
     };
     Scene {
         reader: Reader::new(Session { conn, capabilities: Vec::new() }, None),
-        desk: Desk { context, old_ms: 2 * DAY_MS, record_check_ms: 1000 },
+        desk: Desk { context, old_ms: 2 * DAY_MS, absence_ms: 600_000, poll_ms: 600_000, record_check_ms: 1000 },
         watched: watched.unwrap_or_else(|| Watched::new(place)),
         sink,
         server,

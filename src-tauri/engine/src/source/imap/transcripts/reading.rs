@@ -1,6 +1,7 @@
 //! Pages of mails, and what goes wrong with them.
 
 use crate::model::mailbox::{Backfill, BackfillPurpose, FolderCursor};
+use crate::model::occasion::Occasion;
 use crate::model::sighting::Intent;
 use crate::net::guard::Violation;
 use crate::source::imap::backfill;
@@ -160,13 +161,65 @@ async fn a_wide_gap_is_crossed_by_asking_what_there_is() {
         .unwrap()
         .insert("INBOX".to_owned(), FolderCursor { last_check_at: Some(before), ..stored() });
     scene.check(false).await.unwrap();
-    assert_eq!(scene.told(), [(3000, Intent::Arrival), (3001, Intent::Arrival)]);
+    let caught_up = Intent::Gathered(Occasion::CatchUp);
+    assert_eq!(scene.told(), [(3000, caught_up), (3001, caught_up)], "nobody looked for a day");
     assert_eq!(scene.next_uid(), 9000);
     let moves: Vec<Option<i64>> = {
         let reports = scene.sink.reports.lock().unwrap();
         reports.iter().filter_map(|report| report.cursor.as_ref()).map(|moved| moved.cursor.last_check_at).collect()
     };
     assert_eq!(moves, [Some(before), Some(NOW)], "only the last page ends the check");
+    scene.over().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_an_absence_a_folder_is_caught_up_and_between_two_polls_it_is_not() {
+    let caught_up = Intent::Gathered(Occasion::CatchUp);
+    let cases = [
+        (600, false, Intent::Arrival),
+        (601, false, caught_up),
+        (1200, true, Intent::Arrival),
+        (1201, true, caught_up),
+    ];
+    for (gap_s, in_session, expected) in cases {
+        let first = [opened(1, 7), vec![]].concat();
+        let script = if in_session { [first, reopened(2, 8)].concat() } else { opened(2, 8) };
+        let mut scene = scene([script, vec![asks("7:7"), fresh(7), "S: $ OK".into()]].concat());
+        if in_session {
+            scene.check(false).await.unwrap();
+        }
+        scene.desk.context.clock.advance(gap_s * 1000);
+        scene.check(false).await.unwrap();
+        assert_eq!(scene.told(), [(7, expected)], "{gap_s} s since the last check, in one session: {in_session}");
+        assert_eq!(scene.watched.end_catch_up(), expected == caught_up);
+        assert!(!scene.watched.end_catch_up(), "it is caught up once");
+        scene.over().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_page_that_may_ring_ends_the_looking_through_of_a_renumbered_folder() {
+    let page = text(&["C: $ UID SEARCH UID 1:6", "S: * SEARCH 4 5 6", "S: $ OK"]);
+    let mails = vec![
+        asks("4:6"),
+        mail(4, "31-Dec-2025 22:00:00 +0000"),
+        mail(5, "31-Dec-2025 23:30:00 +0000"),
+        fresh(6),
+        "S: $ OK".into(),
+    ];
+    let mut scene = scene([opened(3, 7), page, mails].concat());
+    let range = Backfill { from_uid: 1, to_uid: 6, purpose: BackfillPurpose::Rebuild, mails_left: 9 };
+    let cursor = FolderCursor { backfill: Some(range), newest_known_at: Some(NOW), ..stored() };
+    scene.sink.cursors.lock().unwrap().insert("INBOX".to_owned(), cursor);
+    scene.check(false).await.unwrap();
+    backfill::step(&mut scene.reader, &scene.desk, &mut scene.watched).await.unwrap();
+    let rebuild = Intent::Rebuild { rings_from: NOW - 3_600_000 };
+    assert_eq!(scene.told(), [4, 5, 6].map(|uid| (uid, rebuild)), "intake judges them by their time");
+    let ended: Vec<Option<Occasion>> = {
+        let reports = scene.sink.reports.lock().unwrap();
+        reports.iter().map(|report| report.ended.as_ref().map(|ended| ended.occasion)).collect()
+    };
+    assert_eq!(ended, [Some(Occasion::Rebuild)], "with the page that was the last");
     scene.over().await;
 }
 

@@ -51,7 +51,11 @@ async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) 
         folders: vec!["INBOX".into()],
         paused: false,
     };
-    let settings = ImapSettings { poll: Duration::from_secs(3600), old: Duration::from_secs(172_800) };
+    let settings = ImapSettings {
+        poll: Duration::from_secs(3600),
+        old: Duration::from_secs(172_800),
+        absence: Duration::from_secs(600),
+    };
     let stop = CancellationToken::new();
     let source = Box::new(ImapSource { mailbox, password: "secret".into(), settings });
     let task = tokio::spawn(source.run(context, stop.clone()));

@@ -1,0 +1,79 @@
+/** The one door to the engine: typed calls, and who is to be told of a change. */
+import { getContext, setContext } from 'svelte';
+import { SvelteDate } from 'svelte/reactivity';
+import { asFault, type Fault } from './fault';
+import type { Host } from './host';
+import type { Methods, Topic } from './types';
+import type { ExtendedMethods, HistoryEntry, HistoryFilter, WantedMethods } from './wanted';
+import type { Page } from './types';
+
+export type All = Omit<Methods, keyof ExtendedMethods> & ExtendedMethods & WantedMethods;
+export type MethodName = keyof All;
+
+/** How often relative times are said anew. */
+const TICK_MS = 10_000;
+const KEY = Symbol('api');
+
+export class Api {
+  readonly #host: Host;
+  readonly #heard = new Set<(topics: Topic[]) => void>();
+  readonly #now = new SvelteDate();
+  #stop: (() => void)[] = [];
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#now.setTime(host.now());
+  }
+
+  /** Begins to hear and to tick; returns what ends both. */
+  start(): () => void {
+    const timer = setInterval(() => this.#now.setTime(this.#host.now()), TICK_MS);
+    let ended = false;
+    void this.#host.listen((topics) => this.#tell(topics)).then((end) => (ended ? end() : this.#stop.push(end)));
+    return () => {
+      ended = true;
+      clearInterval(timer);
+      for (const end of this.#stop.splice(0)) end();
+    };
+  }
+
+  /** The present time in ms; reading it in a component keeps what is derived from it fresh. */
+  get now(): number {
+    return this.#now.getTime();
+  }
+
+  /** Calls a method; rejects with a `Fault`. */
+  async call<M extends MethodName>(method: M, ...[params]: All[M][0] extends Record<string, never> ? [] : [All[M][0]]) {
+    try {
+      return (await this.#host.call(method, params ?? {})) as All[M][1];
+    } catch (error) {
+      throw asFault(error);
+    }
+  }
+
+  /** A page of the history; the search is asked only where something narrows it. */
+  history(page: Page, filter: HistoryFilter): Promise<HistoryEntry[]> {
+    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
+    return Object.keys(given).length === 0
+      ? this.call('history.list', page)
+      : this.call('history.search', { ...page, ...given });
+  }
+
+  /** Hears when any of these topics is out of date. */
+  on(topics: readonly Topic[], changed: () => void): () => void {
+    const heard = (all: Topic[]) => {
+      if (all.some((topic) => topics.includes(topic))) changed();
+    };
+    this.#heard.add(heard);
+    return () => this.#heard.delete(heard);
+  }
+
+  #tell(topics: Topic[]): void {
+    this.#now.setTime(this.#host.now());
+    for (const heard of [...this.#heard]) heard(topics);
+  }
+}
+
+export const provideApi = (api: Api): Api => setContext(KEY, api);
+export const useApi = (): Api => getContext<Api>(KEY);
+export type { Fault };

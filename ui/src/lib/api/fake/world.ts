@@ -1,0 +1,150 @@
+/** The state of the fake: what is configured, what happened, and what the window changed since. */
+import type {
+  DestinationView,
+  MailboxView,
+  NotificationView,
+  RouteView,
+  SettingView,
+  Topic,
+  WireFault,
+} from '../types';
+import type { AttentionEntry, HistoryEntry, RuleEntry } from '../wanted';
+import { numberOf, past, today, time } from './clock';
+import type { FakeMode } from './host';
+import { mail } from './mails';
+import * as rest from './rest';
+
+/** Mails of the full history. */
+const MAILS = 1_000_000;
+
+export class World {
+  mailboxes: MailboxView[] = [];
+  destinations: DestinationView[] = [];
+  routes: RouteView[] = [];
+  rules: RuleEntry[] = [];
+  settings: SettingView[] = rest.settings();
+  pausedUntil: string | null = null;
+  demo = false;
+  count = 0;
+  readonly mode: FakeMode;
+  readonly changed: (topics: Topic[]) => void;
+  /** Mails that came while the window looked. */
+  fresh: HistoryEntry[] = [];
+  #patched = new Map<number, HistoryEntry>();
+  #next = 1;
+
+  constructor(mode: FakeMode, changed: (topics: Topic[]) => void) {
+    this.mode = mode;
+    this.changed = changed;
+    if (mode === 'empty') return;
+    this.count = MAILS;
+    this.mailboxes = mode === 'trouble' ? [...rest.mailboxes(), rest.troubledMailbox()] : rest.mailboxes();
+    this.destinations = rest.destinations();
+    this.routes = rest.routes();
+    this.rules = rest.rules();
+    if (mode === 'trouble') {
+      this.mailboxes[2] = {
+        ...this.need(this.mailboxes, 'mbclub00'),
+        state: 'offline',
+        method: 'none',
+        last_check_at: past(420_000),
+      };
+    }
+  }
+
+  id(prefix: string): string {
+    return `${prefix}${String(this.#next++).padStart(6, '0')}`;
+  }
+
+  mail(number: number): HistoryEntry {
+    return this.#patched.get(number) ?? mail(number);
+  }
+
+  byKey(key: string): HistoryEntry {
+    const fresh = this.fresh.find((row) => row.message_key === key);
+    if (fresh) return fresh;
+    const number = numberOf(key);
+    if (!(number < this.count)) throw fault('not_found', `there is no mail "${key}"`);
+    return this.mail(number);
+  }
+
+  /** The mails behind a key, newest first. */
+  *after(before: string | undefined): Generator<HistoryEntry> {
+    const freshAt = before ? this.fresh.findIndex((row) => row.message_key === before) : -1;
+    if (!before || freshAt >= 0) yield* this.fresh.slice(freshAt + 1);
+    const from = before && freshAt < 0 ? numberOf(before) + 1 : 0;
+    for (let number = from; number < this.count; number++) yield this.mail(number);
+  }
+
+  /** Changes one notification of a mail. */
+  settle(dispatchKey: string, status: NotificationView['status']): void {
+    const number = numberOf(dispatchKey);
+    const row = this.mail(number);
+    const notifications = row.notifications.map((one) =>
+      one.dispatch_key === dispatchKey
+        ? {
+            ...one,
+            status,
+            due_at: status === 'pending' ? past(-1000) : null,
+            completed_at: past(0),
+            last_error: status === 'completed' ? null : one.last_error,
+          }
+        : one,
+    );
+    this.#patched.set(number, { ...row, notifications });
+    this.changed(['history', 'attention', 'status']);
+  }
+
+  /** Dead and uncertain ones among the mails made by hand. */
+  attention(): AttentionEntry[] {
+    if (this.count === 0) return [];
+    const rows = Array.from({ length: 12 }, (_, number) => this.mail(number)).flatMap((row) =>
+      row.notifications
+        .filter((one) => one.status === 'dead' || one.status === 'uncertain')
+        .map((one) => this.#entry(row, one)),
+    );
+    const older = this.mail(1300);
+    const second = older.notifications[0];
+    if (second && !this.#patched.has(1300)) {
+      const dead = {
+        ...second,
+        destination: 'On call',
+        status: 'dead' as const,
+        last_error: { code: 'authentication_error', detail: 'The server answered 403' },
+      };
+      rows.push({
+        ...this.#entry({ ...older, from_name: 'Night watch', subject: 'Door 3 was left open' }, dead),
+        since: '2026-05-11T23:48:00.000Z',
+      });
+    }
+    return rows;
+  }
+
+  #entry(row: HistoryEntry, one: NotificationView): AttentionEntry {
+    return {
+      dispatch_key: one.dispatch_key,
+      message_key: row.message_key,
+      subject: row.subject,
+      from: row.from,
+      from_name: row.from_name ?? null,
+      destination: one.destination,
+      status: one.status === 'dead' ? 'dead' : 'uncertain',
+      attempt: one.attempt,
+      last_error: one.last_error,
+      since: one.completed_at ?? time(today('12:00:00')),
+    };
+  }
+
+  need<T extends { id: string }>(list: T[], id: string): T {
+    const found = list.find((item) => item.id === id);
+    if (!found) throw fault('not_found', `there is no "${id}"`);
+    return found;
+  }
+}
+
+export const fault = (code: WireFault['code'], cause: string): WireFault => ({
+  code,
+  consequence: 'Nothing was changed',
+  cause,
+  next_step: 'check what was given',
+});
