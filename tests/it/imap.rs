@@ -97,6 +97,7 @@ struct Running {
     recorder: Arc<Recorder>,
     health: watch::Receiver<Health>,
     poke: Arc<Notify>,
+    wake: watch::Sender<u64>,
     stop: CancellationToken,
     thread: JoinHandle<Exit>,
 }
@@ -126,14 +127,15 @@ fn mailbox(server: ImapServer, folders: &[&str]) -> Mailbox {
 
 fn start(mailbox: Mailbox, password: &str, poll: Duration, recorder: &Arc<Recorder>) -> Running {
     let (sender, health) = watch::channel(Health::default());
+    let (wake, woken) = watch::channel(0);
     let poke = Arc::new(Notify::new());
     let stop = CancellationToken::new();
-    let context = Context { sink: recorder.clone(), health: sender, poke: poke.clone(), clock: Clock::system() };
-    let settings = ImapSettings { poll, old: secs(48 * 3600), absence: secs(600) };
+    let context = Context { sink: recorder.clone(), health: sender, poke: poke.clone(), woken, clock: Clock::system() };
+    let settings = ImapSettings { poll, dead_line: secs(300), old: secs(48 * 3600), absence: secs(600) };
     let source = Box::new(ImapSource { mailbox, password: SecretString::from(password), settings });
     let run = source.run(context, stop.clone());
     let thread = thread::spawn(|| runtime().block_on(run));
-    Running { recorder: recorder.clone(), health, poke, stop, thread }
+    Running { recorder: recorder.clone(), health, poke, wake, stop, thread }
 }
 
 fn runtime() -> Runtime {
@@ -273,6 +275,30 @@ fn a_poke_on_a_dead_line_finds_it_dead_soon() {
     relay.set(Passing::Pass);
     relay.reset();
     running.wait_for(Intent::Arrival, &["unheard"]);
+    running.stop();
+}
+
+#[test]
+fn after_a_wake_a_dead_line_is_not_asked_but_left() {
+    let dovecot = Dovecot::shared();
+    let user = dovecot.fresh_user();
+    let relay = Relay::start(dovecot.imap_port);
+    let running = watching(dovecot, &user, Some(relay.port));
+    for round in 0..3 {
+        let subject = format!("asleep {round}");
+        relay.set_old(Passing::Blackhole);
+        dovecot.save(&user, "INBOX", &Mail::new(&subject).bytes());
+        let began = Instant::now();
+        running.wake.send_modify(|count| *count += 1);
+        wait::until("the mail is there", secs(10), || running.recorder.subjects(Intent::Arrival).contains(&subject));
+        eprintln!("from the wake to the report: {:?}", began.elapsed());
+    }
+    assert_eq!(relay.connections(), 4, "each time by a new connection");
+    // The budget of sign-ins is used up: the line is kept, and a poke would ask it.
+    running.wake.send_modify(|count| *count += 1);
+    dovecot.save(&user, "INBOX", &Mail::new("kept").bytes());
+    wait::until("it came", secs(10), || running.recorder.subjects(Intent::Arrival).contains(&"kept".to_owned()));
+    assert_eq!(relay.connections(), 4, "a network that comes and goes is no storm of sign-ins");
     running.stop();
 }
 

@@ -79,7 +79,7 @@ const pages = [
 mkdirSync(out, { recursive: true });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
+  args: ['--no-sandbox', '--disable-gpu'],
 });
 const problems = [];
 const variants = [
@@ -97,6 +97,7 @@ for (const { theme, lang, width, height } of variants) {
     const page = await context.newPage();
     page.on('pageerror', (error) => problems.push(`${file}: ${error.message}`));
     page.on('console', (message) => message.type() === 'error' && problems.push(`${file}: ${message.text()}`));
+    page.setDefaultTimeout(8000);
     await page.goto(`${base}?fake=${fake}&lang=${lang}&theme=${theme}#/${path}`);
     await page.waitForTimeout(fake === 'loading' ? 400 : 120);
     try {
@@ -117,7 +118,7 @@ for (const { theme, lang, width, height } of variants) {
       return [...wide, ...buttons];
     });
     problems.push(...cut.map((text) => `${file}: ${text}`));
-    await page.screenshot({ path: join(out, `${file}.png`) });
+    await page.screenshot({ path: join(out, `${file}.png`), timeout: 8000 });
     await page.close();
   }
   await context.close();

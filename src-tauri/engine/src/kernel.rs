@@ -139,7 +139,7 @@ impl Kernel {
             return Ok(Arc::clone(configured));
         }
         let mailboxes = mailbox::list(read)?;
-        let restored = Restored::get(read, &mailboxes)?;
+        let restored = Restored::get(read, &mailboxes, self.now())?;
         let readers = mailboxes
             .into_iter()
             .filter(|mailbox| mailbox.imap.is_some() && !mailbox.paused)

@@ -64,8 +64,8 @@ pub const IMAP_COMMAND_MAX: Duration = Duration::from_secs(600);
 pub const IMAP_IDLE_START_WAIT: Duration = Duration::from_secs(30);
 /// A server may take this long to end IDLE after DONE.
 pub const IMAP_DONE_WAIT: Duration = Duration::from_secs(15);
-/// IDLE is asked anew after this long without a sign of life.
-pub const IMAP_IDLE_SILENCE_MAX: Duration = Duration::from_secs(300);
+/// Of the time in which a dead line is to be found this much is kept for DONE and for connecting anew.
+pub const IMAP_IDLE_PROBE_SHARE: Duration = Duration::from_secs(20);
 /// IDLE is asked anew after this long in any case (RFC 2177: before 29 minutes).
 pub const IMAP_IDLE_MAX: Duration = Duration::from_secs(28 * 60);
 /// Where IDLE is absent or proven silent, the server is asked this often.
@@ -76,6 +76,8 @@ pub const IMAP_IDLE_RETRY_AFTER: Duration = Duration::from_secs(86_400);
 pub const IMAP_RECONNECT_WAIT_MIN: Duration = Duration::from_secs(2);
 /// See [`IMAP_RECONNECT_WAIT_MIN`].
 pub const IMAP_RECONNECT_WAIT_MAX: Duration = Duration::from_secs(80);
+/// After a sleep or a change of the network readers connect anew within this, not all at one moment.
+pub const IMAP_WAKE_SPREAD: Duration = Duration::from_secs(1);
 /// Sign-ins that may follow each other at once.
 pub const IMAP_LOGINS_BURST: u32 = 4;
 /// After that, one sign-in in this time.

@@ -61,15 +61,21 @@ impl Session {
         self.start_keyring(&["--unlock"], PASSWORD);
     }
 
+    /// Some starts come to nothing: the daemon does not always take the password it is given. Then another is made.
     fn start_keyring(&mut self, args: &[&str], password: &str) {
-        self.stop_keyring();
-        let mut command = Command::new("gnome-keyring-daemon");
-        command.args(["--foreground", "--components=secrets"]).args(args).stderr(Stdio::null());
-        let mut child = self.spawn(command.stdin(Stdio::piped()));
-        child.stdin.take().expect("a pipe").write_all(password.as_bytes()).expect("it reads");
-        self.keyring = Some(child);
         let ready = if args.is_empty() { "boolean true" } else { "boolean false" };
-        wait::until(&format!("the keyring says `locked: {ready}`"), secs(10), || self.locked().contains(ready));
+        for _ in 0..5 {
+            self.stop_keyring();
+            let mut command = Command::new("gnome-keyring-daemon");
+            command.args(["--foreground", "--components=secrets"]).args(args).stderr(Stdio::null());
+            let mut child = self.spawn(command.stdin(Stdio::piped()));
+            child.stdin.take().expect("a pipe").write_all(password.as_bytes()).expect("it reads");
+            self.keyring = Some(child);
+            if wait::find(secs(3), || self.locked().contains(ready).then_some(())).is_some() {
+                return;
+            }
+        }
+        panic!("The keyring does not say `locked: {ready}`, but {:?}", self.locked());
     }
 
     /// Ends the keyring.

@@ -58,6 +58,8 @@ struct Pair {
     server: TcpStream,
     /// It ends by RST: nothing polite is sent any more.
     was_reset: AtomicBool,
+    /// Its own, where it has one.
+    passing: Mutex<Option<Passing>>,
     ends: AtomicUsize,
 }
 
@@ -78,6 +80,13 @@ impl Relay {
     /// What happens to what passes from now on.
     pub fn set(&self, passing: Passing) {
         self.core.state().passing = passing;
+    }
+
+    /// What happens to what passes on the lines there are now; new ones pass.
+    pub fn set_old(&self, passing: Passing) {
+        for pair in &self.core.state().live {
+            *pair.passing.lock().expect("no panic while held") = Some(passing);
+        }
     }
 
     /// Resets the next line that carries more than this many further bytes to the client; once.
@@ -154,7 +163,8 @@ impl Core {
         let server = TcpStream::connect(("127.0.0.1", self.target))?;
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
-        let pair = Arc::new(Pair { client, server, was_reset: AtomicBool::new(false), ends: AtomicUsize::new(0) });
+        let (was_reset, passing, ends) = (AtomicBool::new(false), Mutex::new(None), AtomicUsize::new(0));
+        let pair = Arc::new(Pair { client, server, was_reset, passing, ends });
         {
             let mut state = self.state();
             state.connections += 1;
@@ -220,7 +230,8 @@ impl Core {
     /// How to pass the piece in hand: waits while nothing may pass.
     fn passing(&self, pair: &Pair) -> Passing {
         loop {
-            let passing = self.state().passing;
+            let own = *pair.passing.lock().expect("no panic while held");
+            let passing = own.unwrap_or(self.state().passing);
             let over = self.stop.load(Ordering::SeqCst) || pair.was_reset.load(Ordering::SeqCst);
             if passing != Passing::Blackhole || over {
                 return passing;

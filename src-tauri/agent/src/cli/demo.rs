@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::failure::{Done, Failure};
 use crate::cli::run::{Resident, Secrets};
 use crate::cli::session::view;
-use crate::cli::{Global, out, watch};
+use crate::cli::{Global, log, out, watch};
 
 const EMAIL: &str = "demo@example.com";
 const DESTINATION: &str = "this terminal";
@@ -39,6 +39,7 @@ const PAUSE: Duration = Duration::from_millis(600);
 /// Plays the demo until a signal comes.
 pub(crate) async fn run(global: &Global, ready_file: Option<PathBuf>) -> Done {
     let folder = Folder::new(global)?;
+    log::to_files(&folder.path)?;
     let resident = Resident::start(&folder.path, Secrets::InMemory).await?;
     let done = match stage(&resident).await {
         Ok(mailbox) => resident.serve(play(global, &resident, mailbox, ready_file)).await,

@@ -7,6 +7,7 @@ mod completions;
 mod data;
 mod demo;
 mod destination;
+mod doctor;
 mod duplicates;
 mod explain;
 pub(crate) mod failure;
@@ -116,6 +117,8 @@ enum Command {
     Wait(wait::Wait),
     /// Check every invariant of the data.
     Verify,
+    /// Look at everything Ringonce needs and say what is wrong, and what to do.
+    Doctor,
     /// Forget what the settings say need not be kept any longer.
     Prune,
     /// Completions for a shell.
@@ -150,6 +153,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Ingest(ingest) => ingest::run(&global, ingest).await,
         Command::Wait(wait) => wait::run(&global, wait).await,
         Command::Verify => data::verify(&global).await,
+        Command::Doctor => doctor::run(&global).await,
         Command::Prune => data::prune(&global).await,
         Command::Completions(completions) => completions::run(&global, &completions),
     }
@@ -240,6 +244,7 @@ mod tests {
             "ingest --mailbox m --path imap --delivery-id x --provider-id a:b --received-at 2026-01-01T00:00:00Z f",
             "wait --settled --timeout 5",
             "verify",
+            "doctor",
             "prune",
             "completions bash",
         ] {

@@ -28,7 +28,7 @@ const READY_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
 pub(crate) struct Run {
-    /// Without tray and window.
+    /// Without tray and window: the log goes to standard error instead of files in the data folder.
     #[arg(long, required_unless_present = "demo")]
     headless: bool,
     /// Play a few scripted mails, on a data folder of its own.

@@ -298,7 +298,7 @@ async fn store(api: &Api, first: FirstSight) -> Result<(), Fault> {
     .await
 }
 
-fn no_password() -> Fault {
+pub(super) fn no_password() -> Fault {
     invalid("the password is missing", "give it with --password-stdin")
 }
 

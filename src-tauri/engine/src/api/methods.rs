@@ -4,8 +4,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::api::{
-    Api, alarms, attention, data, destination, destination_form, duplicates, explain, give, history, ingest, mailbox,
-    notification, parse, route, rule, settings, source, status, wait,
+    Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
+    mailbox, notification, parse, route, rule, settings, source, status, wait,
 };
 use crate::model::error::Fault;
 
@@ -83,6 +83,7 @@ pub const METHODS: &[Method] = &[
     method!("notification.notify_again", Write, notification::notify_again),
     method!("ingest.put", Write, ingest::put),
     method!("wait.idle", Read, wait::idle),
+    method!("doctor.run", Read, doctor::run),
     method!("data.verify", Read, data::verify),
     method!("data.prune", Write, data::prune),
 ];

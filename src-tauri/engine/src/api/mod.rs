@@ -7,6 +7,7 @@ pub mod attention;
 pub mod data;
 pub mod destination;
 pub mod destination_form;
+pub mod doctor;
 pub mod duplicates;
 pub mod explain;
 pub mod history;

@@ -2,12 +2,14 @@
 
 use crate::decide::digest::{self, Digest, Line};
 use crate::intake::work::{Intake, operation_row};
+use crate::kernel::Kernel;
 use crate::model::ids::AccountId;
 use crate::model::notification::OperationStatus;
 use crate::model::occasion::{Ended, Occasion};
 use crate::model::rule::Outcome;
 use crate::model::sighting::Intent;
 use crate::self_message::{self, SelfMessage};
+use crate::store::Read;
 use crate::store::error::StoreError;
 use crate::store::table::message::{self, MessageRow};
 use crate::store::table::operation::{self, OperationRow};
@@ -19,6 +21,16 @@ struct Waiting {
     operation: OperationRow,
 }
 
+/// Whether the end of an occasion changes anything: it is reported at the start of every session, and seldom does.
+pub(super) async fn anything_waits(kernel: &Kernel, ended: &Ended) -> Result<bool, StoreError> {
+    if kernel.configuration().await?.restored.is_some() {
+        return Ok(true);
+    }
+    let ended = ended.clone();
+    let held = move |read: Read<'_>| operation::list_gathered(read, &ended.account_id, ended.occasion.reason());
+    Ok(!kernel.store.read(held).await?.is_empty())
+}
+
 impl Intake<'_> {
     /// An occasion is over in a mailbox.
     pub(super) fn end(&mut self, ended: &Ended) -> Result<(), StoreError> {
@@ -28,7 +40,7 @@ impl Intake<'_> {
         self.tell_gathered(&ended.account_id, Occasion::Restore)?;
         // What is rebuilt is looked through in the background, and is unknown to the copy as well.
         if !folder::is_rebuilding(*self.tx, &ended.account_id)? {
-            restored.mark_told(self.tx, &ended.account_id, &mailbox::list(*self.tx)?)?;
+            restored.mark_told(self.tx, &ended.account_id, &mailbox::list(*self.tx)?, self.now_at)?;
             self.kernel.reconfigure();
         }
         Ok(())

@@ -54,6 +54,11 @@ struct Prepared {
 /// [`StoreError`]; then nothing of it is stored.
 pub async fn take_in(kernel: &Kernel, report: Report) -> Result<Vec<Taken>, StoreError> {
     let Report { sightings, cursor, ended } = report;
+    if let (true, None, Some(ended)) = (sightings.is_empty(), &cursor, &ended)
+        && !gather::anything_waits(kernel, ended).await?
+    {
+        return Ok(Vec::new());
+    }
     let prepared: Vec<Prepared> = sightings
         .into_iter()
         .map(|sighting| Prepared { fingerprint: keys::fingerprint(&sighting.mailbox_id, &sighting.facts), sighting })

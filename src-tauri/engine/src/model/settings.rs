@@ -56,6 +56,7 @@ pub const SETTINGS: &[Setting] = &[
     number("catch_up.absence_seconds", "600", 1, 604_800),
     number("catch_up.old_hours", "48", 1, 8760),
     number("imap.poll_seconds", "600", 1, 3600),
+    number("imap.dead_line_seconds", "300", 30, 1740),
     number("retention.history_days", "90", 1, 36_500),
     number("retention.key_days", "400", 400, 36_500),
     Setting { key: "cancel_when_read", default: "false", form: Form::Bool },
@@ -91,6 +92,8 @@ pub struct Settings {
     pub catch_up_old: Duration,
     /// Safety poll.
     pub imap_poll: Duration,
+    /// A silent line that does not carry any more is found within this.
+    pub imap_dead_line: Duration,
     /// How long settled history is kept.
     pub history_days: i64,
     /// How long keys are kept.
@@ -139,6 +142,7 @@ impl Settings {
             catch_up_absence: seconds("catch_up.absence_seconds"),
             catch_up_old: seconds("catch_up.old_hours") * 3600,
             imap_poll: seconds("imap.poll_seconds"),
+            imap_dead_line: seconds("imap.dead_line_seconds"),
             history_days: number("retention.history_days"),
             key_days: number("retention.key_days"),
             cancel_when_read: text("cancel_when_read") == "true",

@@ -51,9 +51,32 @@ pub fn bare(host: &str) -> &str {
 
 /// Whether this computer has any way out. Connecting a UDP socket sends nothing; it only asks the routing table
 /// (addresses of RFC 5737 and RFC 3849, which belong to nobody).
-pub(crate) fn has_route() -> bool {
-    let asked = |own: &str, far: &str| UdpSocket::bind(own).and_then(|socket| socket.connect(far)).is_ok();
-    asked("0.0.0.0:0", "192.0.2.1:9") || asked("[::]:0", "[2001:db8::1]:9")
+#[must_use]
+pub fn has_route() -> bool {
+    own_addresses() != OwnAddresses::default()
+}
+
+/// Under which addresses this computer goes out, by IPv4 and IPv6. Others: another network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OwnAddresses([Option<IpAddr>; 2]);
+
+/// See [`has_route`].
+#[must_use]
+pub fn own_addresses() -> OwnAddresses {
+    let ask = |own: &str, far: &str| {
+        let socket = UdpSocket::bind(own).ok()?;
+        socket.connect(far).ok()?;
+        socket.local_addr().ok().map(|address| address.ip())
+    };
+    OwnAddresses([ask("0.0.0.0:0", "192.0.2.1:9"), ask("[::]:0", "[2001:db8::1]:9")])
+}
+
+/// Looks a host's name up.
+///
+/// # Errors
+/// `Dns` or `NoNetwork`.
+pub async fn look_up(host: &str) -> Result<(), NetError> {
+    resolve(host, 0).await.map(|_| ())
 }
 
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, NetError> {

@@ -37,6 +37,12 @@ impl KeptSecrets {
         Self { place: None, unkept: AtomicBool::new(false), opened: Mutex::new(Some(store)) }
     }
 
+    /// Where they are, in words for people.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.place.as_ref().map_or_else(|| "memory".to_owned(), |place| place.choice().to_string())
+    }
+
     /// Opens them, the first time.
     ///
     /// # Errors

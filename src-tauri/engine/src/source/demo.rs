@@ -172,6 +172,7 @@ mod tests {
                 sink: Arc::new(kernel.clone()),
                 health,
                 poke: Arc::new(Notify::new()),
+                woken: watch::channel(0).1,
                 clock: Clock::system(),
             };
             let stop = CancellationToken::new();

@@ -32,6 +32,8 @@ pub struct Context {
     pub health: watch::Sender<Health>,
     /// Somebody says there may be mail: look now. Capacity 1, like every wake-up.
     pub poke: Arc<Notify>,
+    /// Changes when every open line has become doubtful: the computer slept, or its network is another one.
+    pub woken: watch::Receiver<u64>,
     /// Now.
     pub clock: Clock,
 }

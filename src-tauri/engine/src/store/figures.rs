@@ -99,6 +99,15 @@ pub fn reached_nobody_at(read: Read<'_>, message: &MessageKey) -> Result<Option<
     Ok(statement.query_row([message.as_str()], |row| row.get(0))?)
 }
 
+/// When the newest mail was stored, ms UTC.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn newest_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
+    let mut statement = read.prepare("SELECT processed_at FROM processed_messages ORDER BY id DESC LIMIT 1")?;
+    Ok(statement.query_row([], |row| row.get(0)).optional()?)
+}
+
 /// Whether anything is in hand, due by `due_by_at` to a destination that is not paused, to be asked about or begun again
 /// by then, or held until `held_by_at` or less.
 ///

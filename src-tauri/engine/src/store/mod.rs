@@ -8,7 +8,7 @@ pub mod error;
 pub mod figures;
 pub mod open;
 pub mod readers;
-pub mod restore;
+mod restore;
 pub mod restored;
 pub mod retention;
 pub mod table;

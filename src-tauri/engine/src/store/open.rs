@@ -28,10 +28,11 @@ pub(in crate::store) fn for_writing(path: &Path, now_at: i64) -> Result<Connecti
     Ok(connection)
 }
 
-/// As [`for_writing`], but looks through the whole file first and restores one that is not sound.
+/// As [`for_writing`], but looks through the file first and restores one that is not sound.
 pub(in crate::store) fn for_running(path: &Path, now_at: i64) -> Result<Connection, StoreError> {
     prepare(path)?;
-    let sound = connect_and_check(path).and_then(|connection| restore::check(&connection).map(|()| connection));
+    let sound =
+        connect_and_check(path).and_then(|connection| restore::check_at_start(&connection, path).map(|()| connection));
     let connection = match sound {
         Err(error) if error.kind == StoreErrorKind::Corrupt => {
             restore::restore(path, now_at, &error)?;

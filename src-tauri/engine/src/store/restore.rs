@@ -13,6 +13,9 @@ use crate::store::backup;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::restored::{RESTORED_AT, RESTORED_FROM_AT};
 
+/// A file up to this size is looked through at each start; that takes some 50 ms.
+const LOOKED_THROUGH_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
 /// What may have been sent since the copy: as if claimed, and its bytes on the way, when the copy was made.
 const HAND_TO_RESCUE: &str = "
     UPDATE attempts SET payload_started_at = coalesce(payload_started_at, started_at) WHERE outcome IS NULL;
@@ -27,9 +30,17 @@ const HAND_TO_RESCUE: &str = "
     WHERE operation_key IN (SELECT operation_key FROM notification_outbox WHERE lease_token LIKE 'restored.%');";
 
 /// An error where the file is not a sound database.
-pub(in crate::store) fn check(connection: &Connection) -> Result<(), StoreError> {
+fn check(connection: &Connection) -> Result<(), StoreError> {
     let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if said == "ok" { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Corrupt, said.replace('\n', " "))) }
+}
+
+/// As [`check`], for a start: a large file is not looked through whole, its damage shows where it is met.
+pub(in crate::store) fn check_at_start(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    match fs::metadata(path) {
+        Ok(file) if file.len() <= LOOKED_THROUGH_BYTES_MAX => check(connection),
+        _ => Ok(()),
+    }
 }
 
 /// Moves a broken database aside and puts the newest sound copy in its place, or an empty one where there is none.

@@ -16,6 +16,9 @@ pub(in crate::store) const RESTORED_FROM_AT: &str = "restored_from_at";
 /// JSON list of the accounts that were looked through since.
 const RESTORED_TOLD: &str = "restored_told";
 
+/// Mailboxes that are not read are never looked through: what is reported of them counts as old for so long, ms.
+const UNREAD_MS: i64 = 7 * 86_400_000;
+
 /// What is still to be looked through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
@@ -28,11 +31,11 @@ impl Restored {
     ///
     /// # Errors
     /// [`StoreError`] of the query.
-    pub fn get(read: Read<'_>, mailboxes: &[Mailbox]) -> Result<Option<Self>, StoreError> {
+    pub fn get(read: Read<'_>, mailboxes: &[Mailbox], now_at: i64) -> Result<Option<Self>, StoreError> {
         let Some(at) = meta::get(read, RESTORED_AT)?.and_then(|at| at.parse().ok()) else { return Ok(None) };
         let told = meta::get(read, RESTORED_TOLD)?.and_then(|told| serde_json::from_str(&told).ok());
         let restored = Self { at, told: told.unwrap_or_default() };
-        Ok(Some(restored).filter(|restored| !restored.is_over(mailboxes)))
+        Ok(Some(restored).filter(|restored| !restored.is_over(mailboxes, now_at)))
     }
 
     /// Whether a mail unknown to the copy may have rung before. One whose time of receipt nobody tells was seen first
@@ -46,10 +49,16 @@ impl Restored {
     ///
     /// # Errors
     /// [`StoreError`] of a statement.
-    pub fn mark_told(&self, tx: Tx<'_>, account_id: &AccountId, mailboxes: &[Mailbox]) -> Result<(), StoreError> {
+    pub fn mark_told(
+        &self,
+        tx: Tx<'_>,
+        account_id: &AccountId,
+        mailboxes: &[Mailbox],
+        now_at: i64,
+    ) -> Result<(), StoreError> {
         let mut now = self.clone();
         now.told.insert(account_id.clone());
-        if !now.is_over(mailboxes) {
+        if !now.is_over(mailboxes, now_at) {
             return meta::set(tx, RESTORED_TOLD, &serde_json::to_string(&now.told)?);
         }
         for key in [RESTORED_AT, RESTORED_FROM_AT, RESTORED_TOLD] {
@@ -58,7 +67,10 @@ impl Restored {
         Ok(())
     }
 
-    fn is_over(&self, mailboxes: &[Mailbox]) -> bool {
-        mailboxes.iter().filter(|mailbox| mailbox.imap.is_some()).all(|mailbox| self.told.contains(&mailbox.account_id))
+    fn is_over(&self, mailboxes: &[Mailbox], now_at: i64) -> bool {
+        mailboxes.iter().all(|mailbox| match mailbox.imap {
+            Some(_) => self.told.contains(&mailbox.account_id),
+            None => now_at > self.at.saturating_add(UNREAD_MS),
+        })
     }
 }

@@ -14,6 +14,14 @@ pub struct Broken {
     pub count: i64,
 }
 
+/// What SQLite says of the file; `ok` is well.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn quick_check(read: Read<'_>) -> Result<String, StoreError> {
+    Ok(read.prepare("PRAGMA quick_check(1)")?.query_row([], |row| row.get(0))?)
+}
+
 /// Name of an invariant and the query for what breaks it; its first column names the row.
 const INVARIANTS: &[(&str, &str)] = &[
     (

@@ -1,7 +1,7 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! What is queued when it wakes goes into one transaction, each job in its own savepoint. Callers hear of their
-//! job only after the commit, so nobody acts on what a crash could still take back.
+//! What is queued when it wakes goes into one transaction, each of several jobs in its own savepoint. Callers hear of
+//! their job only after the commit, so nobody acts on what a crash could still take back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -176,23 +176,95 @@ fn note(trouble: &Noted, outcome: Result<&bool, &StoreError>, batch: &[Box<dyn J
 /// Commits a batch; `true`: something was written.
 fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
     let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
+    // SQLite rolls back by itself where the disk is full; then there is nothing left of the others either.
+    let rolled_back = || StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database");
     run("BEGIN IMMEDIATE")?;
-    let mut wrote = false;
-    for job in batch {
-        run("SAVEPOINT job")?;
-        let before = connection.total_changes();
-        if job.run(Tx::new(connection)) {
-            wrote |= connection.total_changes() > before;
-        } else {
+    let before = connection.total_changes();
+    if let [lone] = batch {
+        // Inside a savepoint SQLite keeps a second copy of each page that changes; a job alone needs none.
+        if !lone.run(Tx::new(connection)) {
             if connection.is_autocommit() {
-                return Err(StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database"));
+                return Err(rolled_back());
             }
-            run("ROLLBACK TO job")?;
+            run("ROLLBACK")?;
+            return Ok(false);
         }
-        run("RELEASE job")?;
+    } else {
+        for job in batch {
+            run("SAVEPOINT job")?;
+            if !job.run(Tx::new(connection)) {
+                if connection.is_autocommit() {
+                    return Err(rolled_back());
+                }
+                run("ROLLBACK TO job")?;
+            }
+            run("RELEASE job")?;
+        }
     }
+    let wrote = connection.total_changes() > before;
     crash::point("before_commit");
     run("COMMIT")?;
     crash::point("after_commit");
     Ok(wrote)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    fn writer() -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (x INTEGER NOT NULL UNIQUE) STRICT").unwrap();
+        Writer::start(connection).unwrap()
+    }
+
+    fn put(tx: Tx<'_>, x: i64) -> Result<(), StoreError> {
+        tx.prepare("INSERT INTO t (x) VALUES (?1)")?.execute([x])?;
+        Ok(())
+    }
+
+    async fn stored(writer: &Writer) -> Vec<i64> {
+        let all = writer.write(|tx| {
+            let mut statement = tx.prepare("SELECT x FROM t ORDER BY x")?;
+            Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?)
+        });
+        all.await.unwrap()
+    }
+
+    fn fails_after(x: i64) -> impl FnOnce(Tx<'_>) -> Result<(), StoreError> + Send {
+        move |tx| put(tx, x).and_then(|()| Err(StoreError::closed()))
+    }
+
+    #[tokio::test]
+    async fn a_job_alone_that_fails_leaves_nothing() {
+        let writer = writer();
+        writer.write(|tx| put(tx, 1)).await.unwrap();
+        writer.write(fails_after(2)).await.unwrap_err();
+        writer.write(|tx| put(tx, 3).map(|()| panic!("of a job"))).await.map(|()| ()).unwrap_err();
+        writer.write(|tx| put(tx, 4)).await.unwrap();
+        assert_eq!(stored(&writer).await, [1, 4], "what failed or panicked is undone, and the writer goes on");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_fails_among_others_is_undone_alone() {
+        let writer = writer();
+        let together: Vec<_> = (1..=9).map(|x| (x, x % 3 == 0)).collect();
+        // The first holds the writer up until all others wait for it: so those are one batch.
+        let (go, wait) = std::sync::mpsc::channel();
+        let first = writer.write(move |_| wait.recv().map_err(|_| StoreError::closed()));
+        let others =
+            join_all(together.iter().map(|&(x, fails)| {
+                let writer = &writer;
+                async move {
+                    if fails { writer.write(fails_after(x)).await } else { writer.write(move |tx| put(tx, x)).await }
+                }
+            }));
+        let (first, answers, _) = futures_util::join!(first, others, async { go.send(()) });
+        first.unwrap();
+        let answers: Vec<bool> = answers.iter().map(Result::is_err).collect();
+        assert_eq!(answers, together.iter().map(|&(_, fails)| fails).collect::<Vec<_>>(), "each hears of its own job");
+        assert_eq!(stored(&writer).await, [1, 2, 4, 5, 7, 8]);
+    }
 }

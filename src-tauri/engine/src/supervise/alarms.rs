@@ -178,7 +178,7 @@ impl Watch {
             let supervisor = self.supervisor.clone();
             async move {
                 let answers = async {
-                    let made = wanted::build(&supervisor.kernel, &supervisor.secrets, &destination, limit).await;
+                    let made = wanted::build(&supervisor.kernel.clock, &supervisor.secrets, &destination, limit).await;
                     made.ok()?.check().await.ok()
                 };
                 let answers = tokio::time::timeout(limit, answers).await.ok().flatten();

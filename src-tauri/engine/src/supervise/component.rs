@@ -43,6 +43,7 @@ pub async fn run(
             sink: Arc::new(kernel.clone()),
             health: health.clone(),
             poke: Arc::clone(&poke),
+            woken: live.woken(),
             clock: kernel.clock.clone(),
         };
         let once = run_once(make, context, stop.clone());

@@ -14,11 +14,12 @@ use crate::source::Health;
 pub struct Live {
     health: watch::Sender<BTreeMap<String, Health>>,
     readers: Arc<Mutex<HashMap<AccountId, Arc<Notify>>>>,
+    woken: watch::Sender<u64>,
 }
 
 impl Default for Live {
     fn default() -> Self {
-        Self { health: watch::Sender::new(BTreeMap::new()), readers: Arc::default() }
+        Self { health: watch::Sender::new(BTreeMap::new()), readers: Arc::default(), woken: watch::Sender::new(0) }
     }
 }
 
@@ -60,8 +61,19 @@ impl Live {
         }
     }
 
-    /// Every reader looks now.
-    pub fn poke_all(&self) {
+    /// Changes when every open line has become doubtful.
+    #[must_use]
+    pub fn woken(&self) -> watch::Receiver<u64> {
+        self.woken.subscribe()
+    }
+
+    /// Every open line is doubtful: every reader connects anew and looks, at once.
+    pub fn wake(&self) {
+        self.woken.send_modify(|count| *count += 1);
+        self.poke_all();
+    }
+
+    fn poke_all(&self) {
         for reader in lock(&self.readers).values() {
             reader.notify_one();
         }

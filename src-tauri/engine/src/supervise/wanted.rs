@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::channel::{self, Channel};
+use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::limits::SECRET_AGAIN_AFTER;
 use crate::model::destination::Destination;
@@ -86,8 +87,12 @@ impl Wanted {
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
-        let imap =
-            ImapSettings { poll: settings.imap_poll, old: settings.catch_up_old, absence: settings.catch_up_absence };
+        let imap = ImapSettings {
+            poll: settings.imap_poll,
+            dead_line: settings.imap_dead_line,
+            old: settings.catch_up_old,
+            absence: settings.catch_up_absence,
+        };
         let mut wanted = Self {
             senders,
             readers: BTreeMap::new(),
@@ -146,7 +151,7 @@ impl Supervisor {
         let mut said = None;
         loop {
             let made = tokio::select! {
-                made = build(&self.kernel, &self.secrets, &destination, call_timeout) => made,
+                made = build(&self.kernel.clock, &self.secrets, &destination, call_timeout) => made,
                 () = stop.cancelled() => return,
             };
             match made {
@@ -220,7 +225,7 @@ impl Supervisor {
 /// # Errors
 /// `secret` where they cannot be read now, `invalid` where the fields do not fit (any more).
 pub async fn build(
-    kernel: &Kernel,
+    clock: &Clock,
     secrets: &KeptSecrets,
     destination: &Destination,
     call_timeout: Duration,
@@ -244,7 +249,7 @@ pub async fn build(
         fields: destination.fields.clone(),
         secrets: given,
         call_timeout,
-        clock: kernel.clock.clone(),
+        clock: clock.clone(),
     })
 }
 

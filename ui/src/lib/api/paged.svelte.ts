@@ -2,6 +2,7 @@
  * A long list read page by page by key. Only pages near what is looked at keep their rows; of the others the key
  * stays, so that they can be read again.
  */
+import { untrack } from 'svelte';
 import { asFault, type Fault } from './fault';
 
 export const PAGE_ROWS = 100;
@@ -113,7 +114,8 @@ export class PagedList<T> {
   look(first: number, last: number): void {
     const from = Math.max(0, Math.floor(first / PAGE_ROWS));
     const to = Math.floor((last + PAGE_ROWS / 2) / PAGE_ROWS);
-    for (let number = from; number <= Math.min(to, this.#parts.length); number++) void this.#read(number);
+    for (let number = from; number <= Math.min(to, this.#parts.length); number++)
+      void untrack(() => this.#read(number));
     if (this.#parts.length > PAGES_KEPT) this.#drop(from, to);
   }
 

@@ -1,4 +1,5 @@
 /** Something fetched that is fetched again when what it shows changed. */
+import { untrack } from 'svelte';
 import type { Api } from './api.svelte';
 import { asFault, type Fault } from './fault';
 import type { Topic } from './types';
@@ -19,8 +20,12 @@ export class Resource<T> {
     this.#fetch = fetch;
   }
 
-  /** Fetches; an answer that was overtaken by a later question is dropped. */
-  async load(): Promise<void> {
+  /** Fetches; an answer that was overtaken by a later question is dropped. No effect comes to depend on it. */
+  load(): Promise<void> {
+    return untrack(() => this.#load());
+  }
+
+  async #load(): Promise<void> {
     const mine = ++this.#asked;
     if (this.data === undefined && !this.late) {
       clearTimeout(this.#timer);

@@ -56,8 +56,7 @@ export class DestinationDraft {
 
   set(key: string, value: string): void {
     this.values = { ...this.values, [key]: value };
-    const { [key]: _, ...others } = this.faults;
-    this.faults = others;
+    this.faults = Object.fromEntries(Object.entries(this.faults).filter(([other]) => other !== key));
   }
 
   /** Whether every field fits; marks those that do not. */

@@ -136,7 +136,7 @@ export const pl: Record<Key, string> = {
   'mailbox.paused': 'Wstrzymana',
   'mailbox.stopped': 'Nie działa program',
   'method.idle': 'IDLE',
-  'method.poll': 'Regularne sprawdzanie',
+  'method.poll': 'Odpytywanie',
   'method.push': 'Push',
   'method.none': '–',
   'destination.ready': 'Gotowe',
@@ -265,7 +265,6 @@ export const pl: Record<Key, string> = {
   'history.list': 'Poczta, najnowsza na górze',
   'history.search': 'Szukaj',
   'history.filters': 'Filtry',
-  'history.outcome': 'Wynik',
   'history.outcome.any': 'Dowolny wynik',
   'history.mailbox.any': 'Wszystkie skrzynki',
   'history.destination.any': 'Wszystkie miejsca',
@@ -371,7 +370,7 @@ export const pl: Record<Key, string> = {
   'att.dead':
     '{destination}: nie powiadomiono o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
   'att.unsure':
-    '{destination}: nie wiadomo, czy dotarło o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
+    '{destination}: nie wiadomo, czy dotarło powiadomienie o {n, plural, one {# wiadomości.} few {# wiadomościach.} many {# wiadomościach.} other {# wiadomości.}}',
   'att.fix': 'Napraw: {destination}…',
   'att.retry': 'Ponów',
   'att.retry.all':
@@ -423,7 +422,6 @@ export const pl: Record<Key, string> = {
   'mb.removed': '{mailbox} nie jest już obserwowana.',
   'mb.added': 'Czuwam nad {mailbox}.',
   'mb.saved': 'Zapisano.',
-  'mb.account': '{mailbox}, ustawienia',
 
   // adding a mailbox
   'add.step.address': 'Adres',
@@ -516,7 +514,6 @@ export const pl: Record<Key, string> = {
   'dst.step.test': 'Test',
   'dst.kind.title': 'Gdzie ma dzwonić?',
   'dst.new': 'Dodaj: {kind}',
-  'dst.edit': '{destination}',
   'dst.name': 'Nazwa',
   'dst.optional': 'opcjonalnie',
   'dst.required': 'To jest potrzebne.',
@@ -619,7 +616,6 @@ export const pl: Record<Key, string> = {
   'rules.editor.fallback.none': 'nigdzie indziej',
   'rules.editor.nowhere': 'Wybierz przynajmniej jedno miejsce.',
   'rules.editor.novalue': 'Podaj, z czym porównać.',
-  'rules.editor.try': 'Sprawdź',
   'rules.editor.save': 'Zapisz regułę',
   'rules.editor.saved': 'Reguła obowiązuje.',
   'rules.silent.reason': 'Cicho według Twojej reguły',
@@ -751,8 +747,4 @@ export const pl: Record<Key, string> = {
   'key.dismiss': 'Odrzuć, najpierw zapyta',
   'key.rule': 'Przesuń regułę',
   'key.copy': 'Kopiuj szczegóły',
-  'key.name.up': '↑',
-  'key.name.enter': 'Enter',
-  'key.name.del': 'Del',
-  'key.name.esc': 'Esc',
 };

@@ -134,7 +134,7 @@ export const ru: Record<Key, string> = {
   'mailbox.paused': 'На паузе',
   'mailbox.stopped': 'Не запущено',
   'method.idle': 'IDLE',
-  'method.poll': 'Регулярная проверка',
+  'method.poll': 'Опрос',
   'method.push': 'Push',
   'method.none': '–',
   'destination.ready': 'Готово',
@@ -263,7 +263,6 @@ export const ru: Record<Key, string> = {
   'history.list': 'Письма, новые сверху',
   'history.search': 'Поиск',
   'history.filters': 'Фильтры',
-  'history.outcome': 'Итог',
   'history.outcome.any': 'Любой итог',
   'history.mailbox.any': 'Все ящики',
   'history.destination.any': 'Все назначения',
@@ -314,7 +313,7 @@ export const ru: Record<Key, string> = {
   'panel.key.fingerprint': 'Отпечаток',
   'panel.again': 'Отправить снова…',
   'panel.again.all': 'Всем, кому предназначалось',
-  'panel.copy': 'Скопировать подробности',
+  'panel.copy': 'Скопировать всё',
   'panel.sent': 'Звонок будет ещё раз, как вы просили.',
   'tl.first': 'Увидено впервые',
   'tl.first.after': 'Увидено впервые, через {time} после отправки',
@@ -367,7 +366,7 @@ export const ru: Record<Key, string> = {
   'att.dead':
     '{destination}: не сообщено о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
   'att.unsure':
-    '{destination}: неизвестно, дошло ли о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
+    '{destination}: неизвестно, дошло ли уведомление о {n, plural, one {# письме.} few {# письмах.} many {# письмах.} other {# письма.}}',
   'att.fix': 'Исправить: {destination}…',
   'att.retry': 'Повторить',
   'att.retry.all':
@@ -419,7 +418,6 @@ export const ru: Record<Key, string> = {
   'mb.removed': 'Слежения за {mailbox} больше нет.',
   'mb.added': 'Слежу за {mailbox}.',
   'mb.saved': 'Сохранено.',
-  'mb.account': '{mailbox}, настройки',
 
   // adding a mailbox
   'add.step.address': 'Адрес',
@@ -513,7 +511,6 @@ export const ru: Record<Key, string> = {
   'dst.step.test': 'Проба',
   'dst.kind.title': 'Куда звонить?',
   'dst.new': 'Добавить: {kind}',
-  'dst.edit': '{destination}',
   'dst.name': 'Название',
   'dst.optional': 'необязательно',
   'dst.required': 'Это нужно указать.',
@@ -616,7 +613,6 @@ export const ru: Record<Key, string> = {
   'rules.editor.fallback.none': 'больше никуда',
   'rules.editor.nowhere': 'Выберите хотя бы одно назначение.',
   'rules.editor.novalue': 'Введите, с чем сравнивать.',
-  'rules.editor.try': 'Проверить',
   'rules.editor.save': 'Сохранить правило',
   'rules.editor.saved': 'Правило действует.',
   'rules.silent.reason': 'Без звонка по вашему правилу',
@@ -748,8 +744,4 @@ export const ru: Record<Key, string> = {
   'key.dismiss': 'Отклонить, спросит',
   'key.rule': 'Двигать правило',
   'key.copy': 'Скопировать подробности',
-  'key.name.up': '↑',
-  'key.name.enter': 'Enter',
-  'key.name.del': 'Del',
-  'key.name.esc': 'Esc',
 };

@@ -60,8 +60,7 @@ export class Words {
 
   number = (value: number): string => new Intl.NumberFormat(this.language).format(value);
 
-  list = (items: readonly string[]): string =>
-    new Intl.ListFormat(this.language, { type: 'conjunction' }).format(items);
+  list = (items: readonly string[]): string => new Intl.ListFormat(this.#locale, { type: 'conjunction' }).format(items);
 
   /** `14:28`. */
   clock = (at: number): string => this.#date(at, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -101,7 +100,7 @@ export class Words {
     const past = Math.max(0, now - at);
     if (past < 5000) return this.say('time.now');
     const [size, unit] = past < MINUTE ? [1000, 'second'] : past < HOUR ? [MINUTE, 'minute'] : [HOUR, 'hour'];
-    const format = new Intl.RelativeTimeFormat(this.language, { style: 'short' });
+    const format = new Intl.RelativeTimeFormat(this.#locale, { style: 'short' });
     return format.format(-Math.round(past / (size as number)), unit as Intl.RelativeTimeFormatUnit);
   };
 
@@ -115,6 +114,11 @@ export class Words {
     return this.#unit(Math.round(ms / DAY), 'day');
   };
 
+  /** English with day before month and 24 hours. */
+  get #locale(): string {
+    return this.language === 'en' ? 'en-GB' : this.language;
+  }
+
   #two(ms: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
     const whole = Math.floor(ms / big);
     const rest = Math.round((ms % big) / small);
@@ -127,8 +131,7 @@ export class Words {
   }
 
   #date(at: number, options: Intl.DateTimeFormatOptions): string {
-    // British order and clock: day before month, 24 hours.
-    return new Intl.DateTimeFormat(this.language === 'en' ? 'en-GB' : this.language, options).format(at);
+    return new Intl.DateTimeFormat(this.#locale, options).format(at);
   }
 
   #message(key: Key): IntlMessageFormat {

@@ -49,7 +49,7 @@ pub(super) async fn check<S: Line>(
     }
     let mut cursor = watched.standing();
     let now = desk.now();
-    if cursor.last_check_at.is_none_or(|at| now.saturating_sub(at) >= desk.record_check_ms) {
+    if cursor.last_check_at.is_none_or(|at| at > now || now.saturating_sub(at) >= desk.record_check_ms) {
         cursor.last_check_at = Some(now);
         watched.store(desk, Vec::new(), cursor).await;
     }

@@ -68,7 +68,8 @@ pub(super) fn start(stored: Option<FolderCursor>, numbers: &Numbers, now: i64) -
 
 /// From this time on an unknown mail of a renumbered folder rings.
 pub(super) fn rings_from(cursor: &FolderCursor, now: i64) -> i64 {
-    cursor.newest_known_at.or(cursor.last_check_at).unwrap_or(now).saturating_sub(REBUILD_OVERLAP_MS)
+    let known_at = cursor.newest_known_at.or(cursor.last_check_at).unwrap_or(now);
+    known_at.min(now).saturating_sub(REBUILD_OVERLAP_MS)
 }
 
 /// The fault of a folder that [`start`] cannot begin with.

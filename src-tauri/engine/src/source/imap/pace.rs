@@ -28,7 +28,7 @@ impl Backoff {
 }
 
 /// Sign-ins that may still be made.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct LoginBudget {
     /// When the budget is full again.
     full_at: Instant,

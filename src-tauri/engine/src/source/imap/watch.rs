@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,8 @@ const POLL_SHARE: std::ops::Range<f64> = 0.85..0.95;
 pub struct ImapSettings {
     /// Time between two safety polls (`imap.poll_seconds`).
     pub poll: Duration,
+    /// A silent line that is dead is found within this (`imap.dead_line_seconds`).
+    pub dead_line: Duration,
     /// Mail this much older than the last check of its folder is not rung (`catch_up.old_hours`).
     pub old: Duration,
     /// A gap between two checks from which on it is a catch-up (`catch_up.absence_seconds`).
@@ -78,12 +80,26 @@ impl Source for ImapSource {
 /// Why a session is over.
 enum Over {
     Stopped,
+    /// The computer slept, or its network is another one: whether the line still stands is not worth asking.
+    Doubtful,
     Broken(Failure),
 }
 
 impl From<Failure> for Over {
     fn from(failure: Failure) -> Self {
         Self::Broken(failure)
+    }
+}
+
+/// Waits until the line is doubtful and another sign-in may be made; without one the line is asked instead (a poke).
+async fn doubtful(woken: &mut watch::Receiver<u64>, budget: LoginBudget) {
+    loop {
+        if woken.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        if budget.wait(Instant::now()).is_zero() {
+            return;
+        }
     }
 }
 
@@ -150,10 +166,23 @@ impl Watch {
             let over = self.session().await;
             let failure = match over {
                 Over::Stopped => return Exit::Stopped,
+                Over::Doubtful => {
+                    tracing::info!(host = self.server.host, "Connecting anew");
+                    self.backoff.reset();
+                    if self.pause(limits::IMAP_WAKE_SPREAD.mul_f64(fastrand::f64()), true).await {
+                        return Exit::Stopped;
+                    }
+                    continue;
+                }
                 Over::Broken(failure) => failure,
             };
             tracing::info!(host = self.server.host, fault = %failure.fault, "No session");
             self.desk.unwell(failure.state(), failure.fault.clone());
+            if self.desk.context.woken.has_changed().unwrap_or_default() {
+                // What failed until now says nothing of the network that is there now.
+                self.desk.context.woken.mark_unchanged();
+                self.backoff.reset();
+            }
             let mut wait = self.backoff.next();
             match failure.next {
                 Next::Retry => {}
@@ -187,8 +216,11 @@ impl Watch {
         if !wait.is_zero() && self.pause(wait, true).await {
             return Over::Stopped;
         }
+        self.desk.context.woken.mark_unchanged();
+        let mut woken = self.desk.context.woken.clone();
         let opened = tokio::select! {
             () = self.stop.cancelled() => return Over::Stopped,
+            () = doubtful(&mut woken, self.budget) => return Over::Doubtful,
             opened = login::open(&self.server, &self.password) => opened,
         };
         let session = match opened {
@@ -204,7 +236,11 @@ impl Watch {
         self.refusals = 0;
         let mut reader = Reader::new(session, self.guid);
         let began = Instant::now();
-        let over = self.watch(&mut reader).await;
+        let budget = self.budget;
+        let over = tokio::select! {
+            over = self.watch(&mut reader) => over,
+            () = doubtful(&mut woken, budget) => Over::Doubtful,
+        };
         self.guid = reader.guid;
         if began.elapsed() >= HEALTHY_AFTER {
             self.backoff.reset();
@@ -213,6 +249,12 @@ impl Watch {
             reader.session.conn.logout(limits::IMAP_LOGOUT_WAIT).await;
         }
         over
+    }
+
+    /// How long IDLE may be silent, so that a dead line is found in time.
+    fn silence(&self) -> Duration {
+        let limit = self.settings.dead_line;
+        limit.saturating_sub(limits::IMAP_IDLE_PROBE_SHARE).max(limit / 2)
     }
 
     fn broken(&self, error: &ImapError) -> Over {
@@ -256,7 +298,7 @@ impl Watch {
     /// Idles and looks, until a round is due; `true`: the source is asked to end.
     async fn idle_until<S: Line>(&mut self, reader: &mut Reader<S>, due: Instant) -> Result<bool, ImapError> {
         loop {
-            let (why, tag) = match idle(reader.conn(), due, &self.poke, &self.stop).await {
+            let (why, tag) = match idle(reader.conn(), due, self.silence(), &self.poke, &self.stop).await {
                 Ok(ended) => ended,
                 Err(error) if error.session_lives() => {
                     tracing::info!(host = self.server.host, %error, "IDLE was refused; the server is asked instead");

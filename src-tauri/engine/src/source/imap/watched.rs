@@ -241,13 +241,15 @@ impl Watched {
     /// What is to be told of mails read here.
     pub(super) fn sightings(&self, desk: &Desk, taken: Taken) -> Vec<Sighting> {
         let cursor = self.standing();
+        // A clock that was set back must not make all that comes old.
+        let checked_at = cursor.last_check_at.map(|at| at.min(desk.now()));
         let mut all: BTreeMap<u32, Sighting> = BTreeMap::new();
         for uid in taken.unreadable {
             tracing::warn!(folder = self.place.folder, uid, "A mail could not be read");
             all.insert(uid, self.place.sighting(cursor.uid_validity, uid, Mail::default(), Intent::Unreadable));
         }
         for (uid, mail) in taken.mails {
-            let oldest = cursor.last_check_at.map(|at| at.saturating_sub(desk.old_ms));
+            let oldest = checked_at.map(|at| at.saturating_sub(desk.old_ms));
             let old = mail.received_at.zip(oldest).is_some_and(|(received, oldest)| received < oldest);
             let intent = match old {
                 true => Intent::Old,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::*;
@@ -87,7 +87,8 @@ impl Running {
         let (health_sender, mut health) = watch::channel(Health::default());
         let sink: Arc<dyn Sink> = notes.clone();
         let clock = Clock::manual(NOW_AT);
-        let context = Context { sink, health: health_sender, poke: Arc::new(Notify::new()), clock };
+        let context =
+            Context { sink, health: health_sender, poke: Arc::new(Notify::new()), woken: watch::channel(0).1, clock };
         let port = free_port().await.unwrap();
         let stop = CancellationToken::new();
         let source = Box::new(Webhook { port, endpoints: seen, wake_reader });

@@ -172,6 +172,7 @@ const setting = (key: string, value: string): SettingView => ({ key, value, defa
 export const settings = (): SettingView[] => [
   setting('processing.max_attempts', '4'),
   setting('imap.poll_seconds', '600'),
+  setting('imap.dead_line_seconds', '300'),
   setting('retention.history_days', '90'),
   setting('retention.key_days', '400'),
   setting('cancel_when_read', 'false'),

@@ -1,5 +1,7 @@
 //! IDLE (RFC 2177). However it ends, the caller looks for mail next: it is a wake-up and never a count (imap.md rule 4).
 
+use std::time::Duration;
+
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -24,9 +26,11 @@ pub(crate) enum Why {
 }
 
 /// Waits. The tag is given where IDLE still stands and DONE has to be sent; NO or BAD mean that IDLE was refused.
+/// `silence`: without an octet for this long, DONE has to show whether the line still stands.
 pub(crate) async fn idle<S: Line>(
     conn: &mut ImapConn<S>,
     due: Instant,
+    silence: Duration,
     poke: &Notify,
     stop: &CancellationToken,
 ) -> Result<(Why, Option<Tag>), ImapError> {
@@ -48,7 +52,7 @@ pub(crate) async fn idle<S: Line>(
         let reply = tokio::select! {
             biased;
             () = stop.cancelled() => return Ok((Why::Stop, Some(tag))),
-            reply = conn.next(limits::IMAP_IDLE_SILENCE_MAX) => reply,
+            reply = conn.next(silence) => reply,
             () = poke.notified() => return Ok((Why::Poked, Some(tag))),
             () = sleep_until(due) => return Ok((Why::Due, Some(tag))),
             () = sleep_until(renew) => return Ok((Why::Renew, Some(tag))),

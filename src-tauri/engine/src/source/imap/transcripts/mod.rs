@@ -176,6 +176,7 @@ fn next_scene(sink: Arc<Recorder>, watched: Option<Watched>, script: Vec<String>
         sink: sink.clone(),
         health: watch::channel(Health::default()).0,
         poke: Arc::new(Notify::new()),
+        woken: watch::channel(0).1,
         clock: Clock::manual(NOW),
     };
     let place = Place {

@@ -20,6 +20,8 @@ use crate::source::{Context, Exit, Health, HealthState, Method, Source as _};
 
 use super::*;
 
+const SILENCE: Duration = Duration::from_secs(280);
+
 /// A whole watching, each of whose sessions has a script; its last health, and what it told.
 async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) -> bool) -> (Health, Arc<Recorder>) {
     let (listener, port) = tcp::loopback().await;
@@ -40,8 +42,9 @@ async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) 
     let sink = Arc::new(Recorder::default());
     sink.cursors.lock().unwrap().insert("INBOX".to_owned(), FolderCursor { floor_uid: 7, ..stored() });
     let (sender, mut health) = watch::channel(Health::default());
+    let (_wake, woken) = watch::channel(0);
     let context =
-        Context { sink: sink.clone(), health: sender, poke: Arc::new(Notify::new()), clock: Clock::manual(NOW) };
+        Context { sink: sink.clone(), health: sender, poke: Arc::new(Notify::new()), woken, clock: Clock::manual(NOW) };
     let imap = ImapServer { host: "127.0.0.1".into(), port, ..account("owner") };
     let mailbox = Mailbox {
         account_id: "account".into(),
@@ -53,6 +56,7 @@ async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) 
     };
     let settings = ImapSettings {
         poll: Duration::from_secs(3600),
+        dead_line: Duration::from_secs(300),
         old: Duration::from_secs(172_800),
         absence: Duration::from_secs(600),
     };
@@ -116,7 +120,7 @@ async fn idled(script: &[&str]) -> Result<(Why, bool), ImapError> {
     all.extend(text(script));
     let (mut conn, _server) = conn(all);
     let due = Instant::now() + Duration::from_secs(7200);
-    let ended = idle(&mut conn, due, &Notify::new(), &CancellationToken::new()).await;
+    let ended = idle(&mut conn, due, SILENCE, &Notify::new(), &CancellationToken::new()).await;
     ended.map(|(why, tag)| (why, tag.is_some()))
 }
 
@@ -151,7 +155,8 @@ async fn after_exists_done_and_fetch_leave_in_one_write() {
         let mut scene = scene([opened(6, 7), waits.clone(), script].concat());
         scene.check(false).await.unwrap();
         let due = Instant::now() + Duration::from_secs(60);
-        let (why, tag) = idle(scene.reader.conn(), due, &Notify::new(), &CancellationToken::new()).await.unwrap();
+        let (why, tag) =
+            idle(scene.reader.conn(), due, SILENCE, &Notify::new(), &CancellationToken::new()).await.unwrap();
         assert_eq!(why, Why::Mail);
         let woken = wake(&mut scene.reader, &scene.desk, &mut scene.watched, tag).await.unwrap();
         assert_eq!(woken, expected);

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { mail } from '$lib/api/fake/mails';
+import { ntfyAddresses } from '$lib/mail/ntfy';
+import { outcome } from '$lib/mail/outcome';
+import { isEmail, providerOf, PROVIDERS, serverOf } from '$lib/mail/providers';
+import { readCondition, writeCondition } from '$lib/mail/rule';
+import { placeOf, link } from '$lib/mail/links';
+
+describe('conditions of rules', () => {
+  const check = (text: string) => {
+    const read = readCondition(text);
+    expect(read && writeCondition(read), text).toBe(text);
+  };
+  it('are read and written alike', () => {
+    check('from contains "bank"');
+    check('subject not starts "[nightly]"');
+    check('list-id matches "a.*b"');
+    check('subject is "say \\"hi\\" \\\\ bye"');
+  });
+  it('of a newer engine are left alone', () => {
+    expect(readCondition('size over "1"')).toBeUndefined();
+    expect(readCondition('from contains "open')).toBeUndefined();
+  });
+});
+
+describe('what became of a mail', () => {
+  const states = [0, 2, 5, 7, 9].map((number) => outcome(mail(number)));
+  it('is the worst of its notifications', () => {
+    expect(states).toEqual(['told', 'sending', 'silent', 'unsure', 'dead']);
+  });
+});
+
+describe('providers', () => {
+  it('are ten, each domain once, all over TLS', () => {
+    const domains = PROVIDERS.flatMap((one) => one.domains);
+    expect(PROVIDERS).toHaveLength(10);
+    expect(new Set(domains).size).toBe(domains.length);
+    expect(PROVIDERS.every((one) => one.help.startsWith('https://'))).toBe(true);
+  });
+  it('are known by the domain, others are tried at the usual place', () => {
+    expect(providerOf('a@GMAIL.com')?.name).toBe('Gmail');
+    expect(serverOf('a@example.org')).toMatchObject({ host: 'imap.example.org', port: 993, tls: 'implicit' });
+  });
+  it('addresses must be whole', () => {
+    for (const good of ['a@b.example', 'a+b@c.d.example']) expect(isEmail(good), good).toBe(true);
+    for (const bad of ['a', 'a@b', '@b.example', 'a b@c.example', 'a@b.']) expect(isEmail(bad), bad).toBe(false);
+  });
+});
+
+describe('addresses', () => {
+  it('of an ntfy topic open the app', () => {
+    expect(ntfyAddresses('https://ntfy.example.org/', 'ring')).toEqual({
+      app: 'ntfy://ntfy.example.org/ring',
+      web: 'https://ntfy.example.org/ring',
+    });
+    expect(ntfyAddresses('http://10.0.0.2:8080', 'ring')?.app).toBe('ntfy://10.0.0.2:8080/ring?secure=false');
+    expect(ntfyAddresses('nonsense', 'ring')).toBeUndefined();
+  });
+  it('in the window are read as they are written', () => {
+    expect(placeOf(link('history', 'a/b'))).toEqual({ page: 'history', rest: ['a/b'] });
+    expect(placeOf('#/nowhere')).toBeUndefined();
+  });
+});
