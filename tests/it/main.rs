@@ -29,3 +29,4 @@ mod privacy;
 mod rules;
 mod secrets;
 mod tidy;
+mod transfer;

@@ -113,6 +113,14 @@ impl Bench {
         rows.iter().map(|row| (row["reason"].as_str().unwrap().to_owned(), row["n"].as_i64().unwrap())).collect()
     }
 
+    /// What `verify` finds after somebody changed the data by hand.
+    pub(crate) async fn broken_by(&self, sql: &str) -> Vec<&'static str> {
+        let hand = rusqlite::Connection::open(self.folder.path().join("ringonce.db")).unwrap();
+        hand.execute_batch(sql).unwrap();
+        let broken = self.kernel.store.read(verify::verify).await.unwrap();
+        broken.into_iter().map(|broken| broken.invariant).collect()
+    }
+
     pub(crate) async fn assert_sound(&self) {
         let broken = self.kernel.store.read(verify::verify).await.unwrap();
         assert_eq!(broken, [], "every invariant holds");

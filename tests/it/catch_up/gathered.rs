@@ -66,6 +66,17 @@ async fn more_make_one_digest_and_a_later_sighting_of_a_member_does_not_ring() {
 }
 
 #[tokio::test]
+async fn a_member_whose_digest_is_gone_is_found_by_verify() {
+    let bench = Bench::new().await;
+    bench.arrive(6, CATCH_UP).await;
+    bench.end(Occasion::CatchUp).await;
+    let broken = bench
+        .broken_by("UPDATE notification_operations SET reason = 'in digest 0' WHERE reason LIKE 'in digest %'")
+        .await;
+    assert_eq!(broken, ["a mail told in a digest names one that exists and was told, or had nobody to tell"]);
+}
+
+#[tokio::test]
 async fn how_many_ring_singly_is_a_setting() {
     for (max, count, told) in [("0", 1, 1), ("1000000", 50, 50), ("3", 3, 3), ("3", 4, 1)] {
         let bench = Bench::new().await;

@@ -44,6 +44,16 @@ async fn what_is_too_old_is_given_up_for_one_digest() {
 }
 
 #[tokio::test]
+async fn a_notification_whose_digest_is_gone_is_found_by_verify() {
+    let bench = bench().await;
+    bench.arrive(2, Intent::Arrival).await;
+    bench.after(3_600_000).await;
+    let broken =
+        bench.broken_by("UPDATE notification_outbox SET reason = 'in digest 0' WHERE reason IS NOT NULL").await;
+    assert_eq!(broken, ["a notification given up for a digest names one to the same destination"]);
+}
+
+#[tokio::test]
 async fn a_digest_that_waits_as_well_is_taken_into_the_next() {
     let bench = bench().await;
     bench.arrive(25, Intent::Arrival).await;

@@ -1,5 +1,6 @@
 //! The program on a real Dovecot: stopped and started, on a renumbered folder, on a full one.
 
+use std::fs;
 use std::time::Duration;
 
 use crate::support::dovecot::{Dovecot, User};
@@ -144,6 +145,27 @@ fn a_first_start_on_a_full_mailbox_rings_for_nothing() {
     assert_eq!(known, 2000, "the newest are known, so that a move or a rebuilt folder does not ring");
     house.deliver(1);
     wait::until("new mail rings", LIMIT, || house.told() == singly(1));
+}
+
+#[test]
+fn after_a_broken_database_what_its_copy_does_not_know_is_one_digest() {
+    let house = House::new(3);
+    house.look_once();
+    let copies = house.program.data_dir().join("copies");
+    assert_eq!(fs::read_dir(copies).expect("a folder of copies").count(), 1, "a copy is made at the first start");
+    let mut running = house.program.start_headless();
+    house.deliver(2);
+    wait::until("both ring", LIMIT, || house.told() == singly(2));
+    assert!(running.stop().success());
+    house.deliver(1);
+    fs::write(house.program.data_dir().join("ringonce.db"), "This is no database.".repeat(100)).expect("it is broken");
+    let mut running = house.program.start_headless();
+    let again = ["3 new mails, maybe told before: the history is from a copy: Ada – Mail 0".to_owned()];
+    assert_eq!(house.settled(), [again.as_slice(), &singly(2)].concat(), "{}", running.log());
+    house.deliver(1);
+    let last = || house.told().iter().filter(|told| *told == "Ada: Mail 0").count() == 2;
+    wait::until("what comes now rings", LIMIT, last);
+    assert!(running.stop().success());
 }
 
 #[test]

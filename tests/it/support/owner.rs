@@ -16,8 +16,7 @@ impl Program {
         }
     }
 
-    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second. Dead letters and
-    /// late ones raise no alarm of their own.
+    /// Waits and limits short enough for a test: a call 2 s, a lease 5 s, every other wait a second.
     #[track_caller]
     pub fn hurry(&self) {
         self.set(&[

@@ -62,8 +62,14 @@ async fn play(global: &Global, resident: &Resident, mailbox: Id, ready_file: Opt
         std::fs::write(path, "ready\n")?;
     }
     let (health, mut played) = health_watch::channel(Health::default());
-    let context =
-        Context { sink: Arc::new(kernel.clone()), health, poke: Arc::new(Notify::new()), clock: Clock::system() };
+    let (_never, woken) = health_watch::channel(0);
+    let context = Context {
+        sink: Arc::new(kernel.clone()),
+        health,
+        poke: Arc::new(Notify::new()),
+        woken,
+        clock: Clock::system(),
+    };
     let demo = Demo { account_id: mailbox.id.into(), mailbox_id: EMAIL.into(), run: random_hex(4), pause: PAUSE };
     let source = Box::new(demo).run(context, CancellationToken::new());
     let ending = async {

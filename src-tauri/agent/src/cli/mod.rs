@@ -25,8 +25,10 @@ mod session;
 mod settings;
 mod source;
 mod status;
+mod systemd_unit;
 mod table;
 mod time;
+mod transfer;
 mod wait;
 mod watch;
 mod words;
@@ -119,8 +121,12 @@ enum Command {
     Verify,
     /// Look at everything Ringonce needs and say what is wrong, and what to do.
     Doctor,
+    Export(transfer::Export),
+    Restore(transfer::Restore),
     /// Forget what the settings say need not be kept any longer.
     Prune,
+    /// Print a unit by which systemd runs Ringonce for you, without a screen.
+    SystemdUnit,
     /// Completions for a shell.
     Completions(completions::Completions),
 }
@@ -154,7 +160,10 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Wait(wait) => wait::run(&global, wait).await,
         Command::Verify => data::verify(&global).await,
         Command::Doctor => doctor::run(&global).await,
+        Command::Export(export) => transfer::export(&global, export).await,
+        Command::Restore(restore) => transfer::restore(&global, restore).await,
         Command::Prune => data::prune(&global).await,
+        Command::SystemdUnit => systemd_unit::run(&global),
         Command::Completions(completions) => completions::run(&global, &completions),
     }
 }
@@ -246,6 +255,9 @@ mod tests {
             "verify",
             "doctor",
             "prune",
+            "export f --force",
+            "restore f",
+            "systemd-unit",
             "completions bash",
         ] {
             check(&line.replace("subject=contains=x", "subject\u{a0}contains\u{a0}x"));

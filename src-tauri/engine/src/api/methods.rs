@@ -85,6 +85,7 @@ pub const METHODS: &[Method] = &[
     method!("wait.idle", Read, wait::idle),
     method!("doctor.run", Read, doctor::run),
     method!("data.verify", Read, data::verify),
+    method!("data.export", Write, data::export),
     method!("data.prune", Write, data::prune),
 ];
 

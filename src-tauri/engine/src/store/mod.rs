@@ -5,6 +5,7 @@
 
 pub mod backup;
 pub mod error;
+pub mod export;
 pub mod figures;
 pub mod open;
 pub mod readers;

@@ -141,12 +141,12 @@ fn migrate(connection: &Connection, path: &Path, now_at: i64) -> Result<(), Stor
     Ok(())
 }
 
-fn schema_version(connection: &Connection) -> Result<usize, StoreError> {
+pub(in crate::store) fn schema_version(connection: &Connection) -> Result<usize, StoreError> {
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     usize::try_from(version).map_err(|_| StoreError::new(StoreErrorKind::Corrupt, "The schema version is negative"))
 }
 
-fn newer_is_refused(version: usize) -> Result<(), StoreError> {
+pub(in crate::store) fn newer_is_refused(version: usize) -> Result<(), StoreError> {
     if version > MIGRATIONS.len() {
         let detail =
             format!("it has schema {version}, this program knows {} (it is of a newer Ringonce)", MIGRATIONS.len());

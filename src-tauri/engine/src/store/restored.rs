@@ -14,7 +14,7 @@ pub(in crate::store) const RESTORED_AT: &str = "restored_at";
 /// When the copy was made, ms UTC.
 pub(in crate::store) const RESTORED_FROM_AT: &str = "restored_from_at";
 /// JSON list of the accounts that were looked through since.
-const RESTORED_TOLD: &str = "restored_told";
+pub(in crate::store) const RESTORED_TOLD: &str = "restored_told";
 
 /// Mailboxes that are not read are never looked through: what is reported of them counts as old for so long, ms.
 const UNREAD_MS: i64 = 7 * 86_400_000;

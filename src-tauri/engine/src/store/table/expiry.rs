@@ -22,14 +22,15 @@ pub fn list(
     )
 }
 
-/// When the next pending notification becomes too old for its destination.
+/// When the next pending notification becomes too old for its destination. The join keeps its order: where no
+/// destination has a limit, no notification is looked at.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn next_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
     let mut statement = read.prepare(
         "SELECT min(n.created_at + d.max_age_seconds * 1000) FROM destinations d
-         JOIN notification_outbox n ON n.destination_id = d.id
+         CROSS JOIN notification_outbox n ON n.destination_id = d.id
          WHERE d.max_age_seconds IS NOT NULL AND d.removed_at IS NULL AND n.status = 'pending'
            AND json_extract(n.payload, '$.mailbox_id') <> 'ringonce'",
     )?;
