@@ -138,7 +138,8 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, tro
         let outcome = commit_together(connection, &mut batch);
         note(trouble, outcome.as_ref(), &batch);
         match &outcome {
-            Ok(_) if refused => tracing::info!("What is written is stored again"),
+            // A commit that wrote nothing succeeds on a full disk too.
+            Ok(true) if refused => tracing::info!("What is written is stored again"),
             Ok(_) => {}
             // As long as it lasts it is said once: a log on a full disk must not grow.
             Err(error) if refused => tracing::debug!("Nothing of {} jobs was stored: {error}", batch.len()),
@@ -150,7 +151,7 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, tro
         if outcome.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        refused = outcome.is_err();
+        refused = outcome.is_err() || (refused && outcome == Ok(false));
         for job in batch.drain(..) {
             job.settle(outcome.clone().map(|_| ()));
         }
