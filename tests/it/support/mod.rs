@@ -15,6 +15,7 @@ pub mod phone;
 pub mod program;
 pub mod receiver;
 pub mod relay;
+pub(crate) mod stream;
 pub mod tls;
 pub mod tmpfs;
 pub mod wait;
