@@ -175,9 +175,10 @@ fn a_full_disk_is_shown_at_once_and_told_when_there_is_room() {
     hook(&program, "well", &peer);
     let mut running = program.start_headless();
     wait::until("the first copy is made", LIMIT, || {
-        disk.path().join("data/copies").read_dir().is_ok_and(|files| {
-            files.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "db"))
-        })
+        disk.path()
+            .join("data/copies")
+            .read_dir()
+            .is_ok_and(|files| files.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "db")))
     });
     disk.fill();
     let full = program.run(&["ingest", "--mailbox", &mailbox, "-"], Mail::new("too much").bytes());

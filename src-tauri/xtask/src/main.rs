@@ -6,6 +6,7 @@
 mod cargo;
 mod setup;
 mod suite;
+mod window;
 
 use std::env;
 use std::os::unix::process::CommandExt as _;
@@ -21,7 +22,8 @@ Usage: cargo xtask COMMAND
   build [--release] builds the program `ringonce`
   run [ARGS…]       builds it and runs it with ARGS; without ARGS: the demo while there is no mailbox,
                     else it watches your mailboxes
-  test [WORD]       format, lints, documentation, unit and integration tests; with WORD only tests whose name holds it
+  test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
+                    name holds it
   bench [TABLE…]    prints figures, on a release build
 ";
 
