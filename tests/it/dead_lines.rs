@@ -29,7 +29,9 @@ impl Behind {
         let (program, dovecot) = (Program::new(), Dovecot::shared());
         let user = dovecot.fresh_user();
         let relay = Relay::start(dovecot.imaps_port);
-        program.add_mailbox_at("localhost", relay.port, &user, &dovecot.ca_file(), &[]);
+        let ca_file = dovecot.ca_file();
+        let ca_file = ca_file.to_str().expect("a plain path");
+        program.add_mailbox_at("localhost", relay.port, &user, &["--ca-file", ca_file]);
         let phone = Phone::add(&program, Class::A);
         Self { program, phone, relay, user }
     }
@@ -52,8 +54,8 @@ fn wait_rung(phone: &Phone, subject: &str, all: usize, since: Instant) {
 fn a_server_away_for_three_seconds() {
     let house = Behind::new();
     let _running = house.program.start_headless();
-    let endings: [(&str, fn(&Relay)); 2] =
-        [("A server reset its lines", Relay::reset), ("It closed them", Relay::close)];
+    type Ending = fn(&Relay);
+    let endings: [(&str, Ending); 2] = [("A server reset its lines", Relay::reset), ("It closed them", Relay::close)];
     for (at, (subject, end)) in endings.into_iter().enumerate() {
         let before = house.relay.connections();
         house.relay.set(Passing::Refuse);
@@ -119,7 +121,7 @@ fn away() -> Option<(Laptop, Dovecot, Program, Phone, User)> {
     laptop.take_in(&mut program);
     let user = dovecot.fresh_user();
     let pin = ["--pin", &dovecot.certificate_sha256];
-    program.add_mailbox_at(&address, dovecot.imaps_port, &user, &dovecot.ca_file(), &pin);
+    program.add_mailbox_at(&address, dovecot.imaps_port, &user, &pin);
     let phone = Phone::add(&program, Class::Command);
     Some((laptop, dovecot, program, phone, user))
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod cargo;
+mod servers;
 mod setup;
 mod suite;
 mod window;

@@ -1,6 +1,7 @@
 //! What the tests stand on. Every peer binds to loopback, starts from an empty folder and is gone when dropped.
 
 pub mod clock;
+pub mod cyrus;
 pub mod db;
 pub mod dovecot;
 pub mod http;

@@ -1,7 +1,5 @@
 //! What an owner sets up first, by the command line: mailboxes, destinations, sources, settings.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::support::dovecot::{Dovecot, User};
@@ -37,13 +35,14 @@ impl Program {
     /// A mailbox that is read from a real server, inside TLS; its id.
     #[track_caller]
     pub fn add_mailbox(&self, dovecot: &Dovecot, user: &User, more: &[&str]) -> String {
-        self.add_mailbox_at("localhost", dovecot.imaps_port, user, &dovecot.ca_file(), more)
+        let ca_file = dovecot.ca_file();
+        let authority = ["--ca-file", ca_file.to_str().expect("a plain path")];
+        self.add_mailbox_at("localhost", dovecot.imaps_port, user, &[&authority, more].concat())
     }
 
-    /// The same at another address: behind a relay, or on another server. `--pin` among `more` takes the place of the
-    /// authority.
+    /// A mailbox that is read from a server anywhere, trusted as said; its id.
     #[track_caller]
-    pub fn add_mailbox_at(&self, host: &str, port: u16, user: &User, ca_file: &Path, more: &[&str]) -> String {
+    pub fn add_mailbox_at(&self, host: &str, port: u16, user: &User, more: &[&str]) -> String {
         let port = port.to_string();
         let email = format!("{}@localhost", user.name);
         let args = [
@@ -59,9 +58,7 @@ impl Program {
             &user.name,
             "--password-stdin",
         ];
-        let authority = ["--ca-file", ca_file.to_str().expect("a plain path")];
-        let authority = if more.contains(&"--pin") { [].as_slice() } else { &authority };
-        self.ok(&[&args, authority, more].concat(), format!("{}\n", user.password)).id()
+        self.ok(&[&args, more].concat(), format!("{}\n", user.password)).id()
     }
 
     /// A mailbox nobody reads; its id.

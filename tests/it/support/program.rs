@@ -346,6 +346,16 @@ impl Drop for Running {
     }
 }
 
+/// The target folder this test was built into.
+///
+/// # Panics
+/// It lies nowhere.
+#[must_use]
+pub fn target_folder() -> PathBuf {
+    let us = std::env::current_exe().expect("we run");
+    us.ancestors().nth(3).expect("tests lie in `target/<profile>/deps`").to_owned()
+}
+
 /// The program under test: `RINGONCE_BIN`, else the one in the target folder this test was built into.
 ///
 /// # Panics

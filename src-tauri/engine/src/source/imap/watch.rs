@@ -25,10 +25,10 @@ use crate::source::imap::session::reply::ImapError;
 use crate::source::imap::watched::{Reader, Watched};
 use crate::source::{Context, Exit, HealthState, Method, Source};
 
-/// So often the server refuses the credentials in a row before only the owner can help: where it says just that, and
-/// where it only says no.
-const REFUSALS_MAX_CERTAIN: u32 = 2;
-const REFUSALS_MAX: u32 = 4;
+/// So often the server refuses the credentials in a row before only the owner can help.
+const REFUSALS_MAX: u32 = 2;
+/// Where it only says no, which may mean anything, it is asked on, after so many times seldom.
+const DOUBTS_MAX: u32 = 4;
 /// A session that lasted so long was a good one; a server that turns everybody away after a moment gets longer pauses.
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 /// The safety poll comes this much early, so that two checks are never further apart than the setting says.
@@ -183,8 +183,11 @@ impl Watch {
                 Next::Owner => return Exit::NeedsOwner(failure.fault),
                 Next::Refused { certain } => {
                     self.refusals += 1;
-                    if self.refusals >= if certain { REFUSALS_MAX_CERTAIN } else { REFUSALS_MAX } {
+                    if certain && self.refusals >= REFUSALS_MAX {
                         return Exit::NeedsOwner(failure.fault);
+                    }
+                    if self.refusals >= DOUBTS_MAX {
+                        wait = limits::IMAP_REFUSED_AGAIN_AFTER;
                     }
                 }
             }
@@ -209,8 +212,8 @@ impl Watch {
         if !wait.is_zero() && self.pause(wait, true).await {
             return Over::Stopped;
         }
-        self.desk.context.woken.mark_unchanged();
         let mut woken = self.desk.context.woken.clone();
+        woken.mark_unchanged();
         let opened = tokio::select! {
             () = self.stop.cancelled() => return Over::Stopped,
             () = doubtful(&mut woken, self.budget) => return Over::Doubtful,
