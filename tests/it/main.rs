@@ -20,6 +20,7 @@ mod crash;
 mod dead_lines;
 mod dedupe;
 mod disk_full;
+mod folders;
 mod harness;
 mod imap;
 mod intake;
