@@ -17,7 +17,7 @@ const MAILS: usize = 1000;
 /// Each of these comes by `ingest` as well.
 const BY_BOTH: usize = 4;
 /// The network breaks for so long; mails come all the while.
-const CHAOS: Duration = secs(40);
+const CHAOS: Duration = secs(30);
 /// A sign-in a minute may be all that is left of the budget.
 const LIMIT: Duration = secs(120);
 

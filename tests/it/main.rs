@@ -22,6 +22,7 @@ mod dead_lines;
 mod dedupe;
 mod disk_full;
 mod doctor;
+mod folders;
 mod harness;
 mod imap;
 mod intake;

@@ -47,6 +47,8 @@ struct State {
     passing: Passing,
     /// Reset each line after this many more bytes to the client.
     cut_after: Option<usize>,
+    /// Reset each line before this goes to the client.
+    reset_at: Option<Vec<u8>>,
     live: Vec<Arc<Pair>>,
     connections: usize,
     noted: Vec<Instant>,
@@ -69,8 +71,14 @@ impl Relay {
     pub fn start(target: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
-        let state =
-            State { passing: Passing::Pass, cut_after: None, live: Vec::new(), connections: 0, noted: Vec::new() };
+        let state = State {
+            passing: Passing::Pass,
+            cut_after: None,
+            reset_at: None,
+            live: Vec::new(),
+            connections: 0,
+            noted: Vec::new(),
+        };
         let core = Arc::new(Core { target, state: Mutex::new(state), stop: AtomicBool::new(false) });
         let thread_core = Arc::clone(&core);
         let listener = thread::spawn(move || thread_core.listen(&listener));
@@ -92,6 +100,11 @@ impl Relay {
     /// Resets the next line that carries more than this many further bytes to the client; once.
     pub fn cut_after(&self, bytes: usize) {
         self.core.state().cut_after = Some(bytes);
+    }
+
+    /// Resets each line that is about to carry these words to the client, within one piece.
+    pub fn reset_at(&self, words: &str) {
+        self.core.state().reset_at = Some(words.into());
     }
 
     /// Ends every line by RST, to both sides.
@@ -195,6 +208,10 @@ impl Core {
             if let Passing::Delay(pause) = passing {
                 thread::sleep(pause);
             }
+            if to_client && self.is_reset_at(bytes) {
+                pair.reset();
+                return Ok(());
+            }
             let cut = to_client && self.cut(&mut bytes);
             if to_client {
                 self.note(&mut tail, bytes);
@@ -238,6 +255,11 @@ impl Core {
             }
             thread::sleep(PAUSE);
         }
+    }
+
+    fn is_reset_at(&self, bytes: &[u8]) -> bool {
+        let state = self.state();
+        state.reset_at.as_ref().is_some_and(|words| bytes.windows(words.len()).any(|window| window == words.as_slice()))
     }
 
     /// Shortens the piece to what may still pass; `true`: the line ends after it.
