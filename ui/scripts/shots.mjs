@@ -113,7 +113,12 @@ for (const { theme, lang, width, height } of variants) {
         .filter(
           (e) => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).position !== 'absolute',
         )
-        .filter((e) => !e.closest('.sr') && getComputedStyle(e).overflow !== 'visible')
+        .filter(
+          (e) =>
+            !e.closest('.sr') &&
+            getComputedStyle(e).visibility !== 'hidden' &&
+            getComputedStyle(e).overflow !== 'visible',
+        )
         .map((e) => `cut: ${e.textContent.trim().slice(0, 40)}`);
       return [...wide, ...buttons];
     });

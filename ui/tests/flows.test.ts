@@ -62,7 +62,7 @@ describe('duplicates', () => {
   it('N notifies anyway, and a reason narrows', async () => {
     const { user, host } = await open('duplicates');
     const first = await waitFor(() => {
-      const row = screen.getByText('Harbour Bank').closest<HTMLElement>('[data-index]');
+      const row = screen.getAllByText('Harbour Bank')[0]?.closest<HTMLElement>('[data-index="0"]');
       if (!row) throw new Error('not drawn yet');
       return row;
     });

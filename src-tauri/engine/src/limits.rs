@@ -78,6 +78,8 @@ pub const IMAP_RECONNECT_WAIT_MIN: Duration = Duration::from_secs(2);
 pub const IMAP_RECONNECT_WAIT_MAX: Duration = Duration::from_secs(80);
 /// After a sleep or a change of the network readers connect anew within this, not all at one moment.
 pub const IMAP_WAKE_SPREAD: Duration = Duration::from_secs(1);
+/// A server that keeps saying no to a sign-in without saying why is asked again after this.
+pub const IMAP_REFUSED_AGAIN_AFTER: Duration = Duration::from_secs(900);
 /// Sign-ins that may follow each other at once.
 pub const IMAP_LOGINS_BURST: u32 = 4;
 /// After that, one sign-in in this time.

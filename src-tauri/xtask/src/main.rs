@@ -4,8 +4,10 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod cargo;
+mod servers;
 mod setup;
 mod suite;
+mod window;
 
 use std::env;
 use std::os::unix::process::CommandExt as _;
@@ -21,7 +23,8 @@ Usage: cargo xtask COMMAND
   build [--release] builds the program `ringonce`
   run [ARGS…]       builds it and runs it with ARGS; without ARGS: the demo while there is no mailbox,
                     else it watches your mailboxes
-  test [WORD]       format, lints, documentation, unit and integration tests; with WORD only tests whose name holds it
+  test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
+                    name holds it
   bench [TABLE…]    prints figures, on a release build
 ";
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Failure, cargo};
+use crate::{Failure, cargo, servers};
 
 /// What for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,9 @@ const TO_TEST: &[Need] = &[
     Need { probe: Program("dbus-run-session"), package: "dbus-daemon", reason: "a session bus of the tests" },
     Need { probe: Program("gnome-keyring-daemon"), package: "gnome-keyring", reason: "a keyring of the tests" },
     Need { probe: Program("secret-tool"), package: "libsecret-tools", reason: "looks into that keyring" },
+    Need { probe: Library("cyrus/bin/master"), package: "cyrus-common", reason: "a second mail server of the tests" },
+    Need { probe: Program("saslpasswd2"), package: "sasl2-bin", reason: "its passwords" },
+    Need { probe: Library("sasl2/libplain.so"), package: "libsasl2-modules", reason: "signing in to it" },
     Need { probe: Program("ip"), package: "iproute2", reason: "networks that break" },
     Need { probe: Program("iptables"), package: "iptables", reason: "networks that drop" },
 ];
@@ -64,10 +67,21 @@ apt-get -q update
 apt-get -q install -y --no-install-recommends "$@"
 case " $* " in *" dovecot-core "*)
   if [ -d /run/systemd/system ]; then systemctl disable dovecot.service dovecot.socket; fi ;;
+esac
+case " $* " in *" cyrus-common "*)
+  if [ -d /run/systemd/system ]; then systemctl disable cyrus-imapd.service; fi ;;
 esac"#;
 
 /// Makes sure that everything is there. Quick when it is.
 pub(crate) fn ensure(purpose: Purpose) -> Result<(), Failure> {
+    install(purpose)?;
+    if purpose == Purpose::Test {
+        servers::bring();
+    }
+    Ok(())
+}
+
+fn install(purpose: Purpose) -> Result<(), Failure> {
     let missing = missing(purpose);
     if missing.is_empty() {
         return Ok(());

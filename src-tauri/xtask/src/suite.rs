@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::Failure;
 use crate::cargo::{self, EVERYTHING};
 use crate::setup::{self, Purpose};
+use crate::window;
 
 /// Tests counted over all test programs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub(crate) fn run() -> ExitCode {
         count.failed += tests.failed;
         count.ignored += tests.ignored;
     }
+    step(&mut count, "window", window::check);
     if count.ignored > 0 {
         println!("{} ignored", count.ignored);
     }

@@ -31,15 +31,42 @@ impl ImapSession {
         session
     }
 
-    /// Logs in; the password goes as a literal, so it may hold anything.
+    /// Logs in.
+    ///
+    /// # Panics
+    /// The server refuses.
     pub fn login(&mut self, user: &User) {
+        self.try_login(user).unwrap_or_else(|said| panic!("LOGIN {}: {said}", user.name));
+    }
+
+    /// Logs in; the password goes as a literal, so it may hold anything.
+    ///
+    /// # Errors
+    /// The tagged NO.
+    pub fn try_login(&mut self, user: &User) -> Result<(), String> {
         self.tag += 1;
         let password = user.password.as_bytes();
         self.send(format!("a{} LOGIN {} {{{}}}\r\n", self.tag, user.name, password.len()).as_bytes());
+        let go_on = self.line().map_err(|error| error.to_string())?;
+        if !go_on.starts_with('+') {
+            return Err(go_on);
+        }
+        self.send(&[password, b"\r\n"].concat());
+        self.answer().map(|_| ())
+    }
+
+    /// Puts a mail into a folder.
+    ///
+    /// # Panics
+    /// The server does not take it.
+    #[track_caller]
+    pub fn append(&mut self, folder: &str, mail: &[u8]) {
+        self.tag += 1;
+        self.send(format!("a{} APPEND {folder} {{{}}}\r\n", self.tag, mail.len()).as_bytes());
         let go_on = self.line().expect("the server goes on");
         assert!(go_on.starts_with('+'), "Expected a continuation: {go_on}");
-        self.send(&[password, b"\r\n"].concat());
-        self.answer().unwrap_or_else(|said| panic!("LOGIN {}: {said}", user.name));
+        self.send(&[mail, b"\r\n"].concat());
+        self.answer().unwrap_or_else(|said| panic!("APPEND {folder}: {said}"));
     }
 
     /// One command; untagged lines of the answer, literals included.

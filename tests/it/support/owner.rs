@@ -35,7 +35,15 @@ impl Program {
     /// A mailbox that is read from a real server, inside TLS; its id.
     #[track_caller]
     pub fn add_mailbox(&self, dovecot: &Dovecot, user: &User, more: &[&str]) -> String {
-        let (port, ca_file) = (dovecot.imaps_port.to_string(), dovecot.ca_file());
+        let ca_file = dovecot.ca_file();
+        let authority = ["--ca-file", ca_file.to_str().expect("a plain path")];
+        self.add_mailbox_at("localhost", dovecot.imaps_port, user, &[&authority, more].concat())
+    }
+
+    /// A mailbox that is read from a server anywhere, trusted as said; its id.
+    #[track_caller]
+    pub fn add_mailbox_at(&self, host: &str, port: u16, user: &User, more: &[&str]) -> String {
+        let port = port.to_string();
         let email = format!("{}@localhost", user.name);
         let args = [
             "mailbox",
@@ -43,13 +51,11 @@ impl Program {
             "--email",
             &email,
             "--host",
-            "localhost",
+            host,
             "--port",
             &port,
             "--username",
             &user.name,
-            "--ca-file",
-            ca_file.to_str().expect("a plain path"),
             "--password-stdin",
         ];
         self.ok(&[&args, more].concat(), format!("{}\n", user.password)).id()

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::support::db::Db;
+use crate::support::printed::{Lines, collect};
 use crate::support::wait;
 
 /// After which a command hangs.
@@ -49,12 +49,6 @@ pub struct Running {
     child: Child,
     stdout: Lines,
     stderr: Lines,
-}
-
-/// What a stream printed so far, filled by a thread.
-struct Lines {
-    text: Arc<Mutex<Vec<String>>>,
-    reader: Option<JoinHandle<()>>,
 }
 
 impl Default for Program {
@@ -347,42 +341,14 @@ impl Drop for Running {
     }
 }
 
-impl Lines {
-    fn of(stream: impl Read + Send + 'static) -> Self {
-        let text = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&text);
-        let reader = thread::spawn(move || {
-            let mut stream = BufReader::new(stream);
-            let mut line = Vec::new();
-            while stream.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-                kept.lock().expect("no panic while held").push(String::from_utf8_lossy(&line).trim_end().to_owned());
-                line.clear();
-            }
-        });
-        Self { text, reader: Some(reader) }
-    }
-
-    fn find(&self, start: &str) -> Option<String> {
-        self.text.lock().expect("no panic while held").iter().find(|line| line.starts_with(start)).cloned()
-    }
-
-    fn all(&self) -> String {
-        self.text.lock().expect("no panic while held").join("\n")
-    }
-
-    fn finish(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.join().expect("the reader does not panic");
-        }
-    }
-}
-
-fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        drop(stream.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// The target folder this test was built into.
+///
+/// # Panics
+/// It lies nowhere.
+#[must_use]
+pub fn target_folder() -> PathBuf {
+    let us = std::env::current_exe().expect("we run");
+    us.ancestors().nth(3).expect("tests lie in `target/<profile>/deps`").to_owned()
 }
 
 /// The program under test: `RINGONCE_BIN`, else the one in the target folder this test was built into.

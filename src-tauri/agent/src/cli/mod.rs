@@ -123,6 +123,7 @@ enum Command {
 }
 
 /// Runs a command to its end.
+#[allow(clippy::cognitive_complexity, reason = "one arm for each command")]
 pub(crate) async fn run(command_line: CommandLine) -> Done {
     let CommandLine { global, command } = command_line;
     let Some(command) = command else { return Err(no_display().into()) };

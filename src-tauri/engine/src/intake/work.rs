@@ -52,21 +52,10 @@ impl<'a> Intake<'a> {
 
     pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
-        let candidates = self.candidates(one)?;
-        let resolution = resolve::resolve(
-            &resolve::Seen {
-                mailbox_id: &sighting.mailbox_id,
-                delivery_key: &sighting.delivery_key,
-                provider_ids: &sighting.provider_ids,
-                facts: &sighting.facts,
-                received_at: sighting.received_at.unwrap_or(self.now_at),
-            },
-            &candidates.known,
-        );
+        let (resolution, rows) = self.resolve(one)?;
         let taken = match resolution {
             Resolution::Known { message_key, by } => {
-                let mail = candidates.rows.into_iter().find(|row| row.message_key == message_key);
-                let mail = match mail {
+                let mail = match rows.into_iter().find(|row| row.message_key == message_key) {
                     Some(mail) => mail,
                     None => message::get(*self.tx, &message_key)?.ok_or_else(StoreError::closed)?,
                 };
@@ -81,32 +70,48 @@ impl<'a> Intake<'a> {
         Ok(taken)
     }
 
-    fn candidates(&self, one: &Prepared) -> Result<Likely, StoreError> {
+    /// Which mail it is, and the rows its aliases lead to. An alias is looked up only where the answer may depend on
+    /// it: what is known by its first is not asked for by its second, and content speaks only where no name does.
+    fn resolve(&self, one: &Prepared) -> Result<(Resolution, Vec<MessageRow>), StoreError> {
         let sighting = &one.sighting;
-        let mut found = Likely { known: Candidates::default(), rows: Vec::new() };
-        let mut look = |kind: IdentityKind, value: &str| -> Result<Option<resolve::Known>, StoreError> {
-            let row = message::by_identity(*self.tx, &sighting.mailbox_id, kind.as_str(), value)?;
-            let known = row.as_ref().map(MessageRow::known);
-            found.rows.extend(row);
-            Ok(known)
+        let seen = resolve::Seen {
+            mailbox_id: &sighting.mailbox_id,
+            delivery_key: &sighting.delivery_key,
+            provider_ids: &sighting.provider_ids,
+            facts: &sighting.facts,
+            received_at: sighting.received_at.unwrap_or(self.now_at),
         };
-        let mut by_provider_id = None;
+        let look = |kind: IdentityKind, value: &str| {
+            message::by_identity(*self.tx, &sighting.mailbox_id, kind.as_str(), value)
+        };
+        let (mut known, mut rows) = (Candidates::default(), Vec::new());
         for id in &sighting.provider_ids {
-            by_provider_id = look(IdentityKind::ProviderId, &id.to_string())?;
-            if by_provider_id.is_some() {
+            if let Some(row) = look(IdentityKind::ProviderId, &id.to_string())? {
+                known.by_provider_id = Some(row.known());
+                rows.push(row);
                 break;
             }
         }
-        let by_message_id = match &sighting.facts.message_id {
-            Some(id) => look(IdentityKind::MessageId, id)?,
-            None => None,
-        };
-        let by_fingerprint = match &one.fingerprint {
-            Some(print) => look(IdentityKind::Fingerprint, print)?,
-            None => None,
-        };
-        found.known = Candidates { by_provider_id, by_message_id, by_fingerprint };
-        Ok(found)
+        if let Some(resolution) = already(&seen, &known, &rows) {
+            return Ok((resolution, rows));
+        }
+        if let Some(id) = &sighting.facts.message_id
+            && let Some(row) = look(IdentityKind::MessageId, id)?
+        {
+            known.by_message_id = Some(row.known());
+            rows.push(row);
+        }
+        if let Some(resolution) = already(&seen, &known, &rows) {
+            return Ok((resolution, rows));
+        }
+        let named = sighting.facts.message_id.is_some() && rows.is_empty();
+        if let Some(print) = one.fingerprint.as_deref().filter(|_| !named)
+            && let Some(row) = look(IdentityKind::Fingerprint, print)?
+        {
+            known.by_fingerprint = Some(row.known());
+            rows.push(row);
+        }
+        Ok((resolve::resolve(&seen, &known), rows))
     }
 
     /// A mail nobody reported before.
@@ -154,10 +159,10 @@ impl<'a> Intake<'a> {
     fn seen_again(&mut self, one: &Prepared, mut mail: MessageRow, by: IdentityKind) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
         let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
-        let times_seen = self.record_delivery(sighting, &mail.message_key, Verdict::Duplicate, same_by(by))?;
-        message::mark_suppressed(self.tx, &mail.message_key, self.now_at)?;
-        let verdict = if times_seen > 1 { Verdict::Repeat } else { Verdict::Duplicate };
-        if times_seen == 1 {
+        let again = self.record_delivery(sighting, &mail.message_key, Verdict::Duplicate, same_by(by))?;
+        message::mark_suppressed(self.tx, mail.id, self.now_at)?;
+        let verdict = if again { Verdict::Repeat } else { Verdict::Duplicate };
+        if !again {
             self.record_aliases(&mail.message_key, one)?;
         }
         if fill_in(&mut mail, sighting, &one.fingerprint) {
@@ -168,7 +173,7 @@ impl<'a> Intake<'a> {
         if awaited && !sighting.facts.is_headerless() {
             operation = self.decide_anew(&mail, &operation, self.intent(sighting), false)?;
         }
-        let reason = format!("{}, by {}", if times_seen > 1 { "reported again" } else { same_by(by) }, sighting.source);
+        let reason = format!("{}, by {}", if again { "reported again" } else { same_by(by) }, sighting.source);
         let happened = Some((Event::Repeat, subject(&mail), reason));
         Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
@@ -235,7 +240,7 @@ impl<'a> Intake<'a> {
         message_key: &MessageKey,
         verdict: Verdict,
         reason: &str,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<bool, StoreError> {
         delivery::record(
             self.tx,
             &NewDelivery {
@@ -271,10 +276,12 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// What the aliases of a sighting lead to, as compared and as stored.
-struct Likely {
-    known: Candidates,
-    rows: Vec<MessageRow>,
+/// The mail, where what was looked up so far names it: what comes after would not be asked.
+fn already(seen: &resolve::Seen<'_>, known: &Candidates, rows: &[MessageRow]) -> Option<Resolution> {
+    if rows.is_empty() {
+        return None;
+    }
+    Some(resolve::resolve(seen, known)).filter(|resolution| matches!(resolution, Resolution::Known { .. }))
 }
 
 fn same_by(by: IdentityKind) -> &'static str {

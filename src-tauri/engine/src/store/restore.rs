@@ -32,7 +32,7 @@ const HAND_TO_RESCUE: &str = "
 /// An error where the file is not a sound database.
 fn check(connection: &Connection) -> Result<(), StoreError> {
     let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if said == "ok" { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Corrupt, said)) }
+    if said == "ok" { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Corrupt, said.replace('\n', " "))) }
 }
 
 /// As [`check`], for a start: a large file is not looked through whole, its damage shows where it is met.

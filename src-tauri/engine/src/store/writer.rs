@@ -138,7 +138,8 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, tro
         let outcome = commit_together(connection, &mut batch);
         note(trouble, outcome.as_ref(), &batch);
         match &outcome {
-            Ok(_) if refused => tracing::info!("What is written is stored again"),
+            // A commit that wrote nothing succeeds on a full disk too.
+            Ok(true) if refused => tracing::info!("What is written is stored again"),
             Ok(_) => {}
             // As long as it lasts it is said once: a log on a full disk must not grow.
             Err(error) if refused => tracing::debug!("Nothing of {} jobs was stored: {error}", batch.len()),
@@ -150,7 +151,7 @@ fn work_off(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, tro
         if outcome.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        refused = outcome.is_err();
+        refused = outcome.is_err() || (refused && outcome == Ok(false));
         for job in batch.drain(..) {
             job.settle(outcome.clone().map(|_| ()));
         }
@@ -175,32 +176,29 @@ fn note(trouble: &Noted, outcome: Result<&bool, &StoreError>, batch: &[Box<dyn J
 /// Commits a batch; `true`: something was written.
 fn commit_together(connection: &Connection, batch: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
     let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
-    // SQLite rolls back by itself where the disk is full; then there is nothing left of the others either.
-    let rolled_back = || StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database");
+    // Inside a savepoint SQLite copies each page before its first change; a job alone needs none.
+    let lone = batch.len() == 1;
     run("BEGIN IMMEDIATE")?;
-    let before = connection.total_changes();
-    if let [lone] = batch {
-        // Inside a savepoint SQLite keeps a second copy of each page that changes; a job alone needs none.
-        if !lone.run(Tx::new(connection)) {
-            if connection.is_autocommit() {
-                return Err(rolled_back());
-            }
+    let mut wrote = false;
+    for job in batch {
+        if !lone {
+            run("SAVEPOINT job")?;
+        }
+        let before = connection.total_changes();
+        if job.run(Tx::new(connection)) {
+            wrote |= connection.total_changes() > before;
+        } else if connection.is_autocommit() {
+            return Err(StoreError::new(StoreErrorKind::Full, "The transaction was rolled back by the database"));
+        } else if lone {
             run("ROLLBACK")?;
             return Ok(false);
+        } else {
+            run("ROLLBACK TO job")?;
         }
-    } else {
-        for job in batch {
-            run("SAVEPOINT job")?;
-            if !job.run(Tx::new(connection)) {
-                if connection.is_autocommit() {
-                    return Err(rolled_back());
-                }
-                run("ROLLBACK TO job")?;
-            }
+        if !lone {
             run("RELEASE job")?;
         }
     }
-    let wrote = connection.total_changes() > before;
     crash::point("before_commit");
     run("COMMIT")?;
     crash::point("after_commit");
@@ -241,7 +239,7 @@ mod tests {
         let writer = writer();
         writer.write(|tx| put(tx, 1)).await.unwrap();
         writer.write(fails_after(2)).await.unwrap_err();
-        writer.write(|tx| put(tx, 3).map(|()| panic!("of a job"))).await.map(|()| ()).unwrap_err();
+        writer.write(|tx| put(tx, 3).map(|()| panic!("of a job"))).await.unwrap_err();
         writer.write(|tx| put(tx, 4)).await.unwrap();
         assert_eq!(stored(&writer).await, [1, 4], "what failed or panicked is undone, and the writer goes on");
     }

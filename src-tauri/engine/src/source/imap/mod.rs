@@ -8,6 +8,7 @@ mod catch_up;
 pub mod check;
 mod desk;
 mod first_sight;
+mod idle_trust;
 mod pace;
 mod place;
 mod rounds;

@@ -15,7 +15,14 @@ pub(super) struct Backoff {
 impl Backoff {
     /// The pause now; the next one is longer.
     pub(super) fn next(&mut self) -> Duration {
-        let base = limits::IMAP_RECONNECT_WAIT_MIN.saturating_mul(1_u32 << self.tries.min(16));
+        // A server that is started anew or a network that fails for a moment is back within half a minute: until then
+        // the pauses stay short. A connection costs nobody anything; for sign-ins there is the budget.
+        let doublings = match self.tries {
+            0..2 => 0,
+            2..7 => 1,
+            tries => tries.saturating_sub(5),
+        };
+        let base = limits::IMAP_RECONNECT_WAIT_MIN.saturating_mul(1_u32 << doublings.min(16));
         self.tries += 1;
         let capped = base.min(limits::IMAP_RECONNECT_WAIT_MAX);
         capped.mul_f64(1.0 + fastrand::f64() / 4.0).min(limits::IMAP_RECONNECT_WAIT_MAX)
@@ -59,8 +66,9 @@ mod tests {
     #[test]
     fn pauses_grow_to_their_limit_and_begin_anew() {
         let mut backoff = Backoff::default();
-        let pauses: Vec<f64> = (0..9).map(|_| backoff.next().as_secs_f64()).collect();
-        for (try_, (pause, low)) in pauses.iter().zip([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 80.0, 80.0, 80.0]).enumerate() {
+        let lows = [2.0, 2.0, 4.0, 4.0, 4.0, 4.0, 4.0, 8.0, 16.0, 32.0, 64.0, 80.0, 80.0];
+        let pauses = lows.map(|_| backoff.next().as_secs_f64());
+        for (try_, (pause, low)) in pauses.iter().zip(lows).enumerate() {
             assert!((low..=(low * 1.25_f64).min(80.0)).contains(pause), "try {try_} waits {pause} s");
         }
         backoff.reset();

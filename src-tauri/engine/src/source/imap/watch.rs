@@ -13,6 +13,7 @@ use crate::limits;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{ImapServer, Mailbox, SpecialUse};
 use crate::source::imap::desk::Desk;
+use crate::source::imap::idle_trust::IdleTrust;
 use crate::source::imap::pace::{Backoff, LoginBudget};
 use crate::source::imap::place::Place;
 use crate::source::imap::session::conn::Line;
@@ -24,12 +25,10 @@ use crate::source::imap::session::reply::ImapError;
 use crate::source::imap::watched::{Reader, Watched};
 use crate::source::{Context, Exit, HealthState, Method, Source};
 
-/// So often the server refuses the credentials in a row before only the owner can help: where it says just that, and
-/// where it only says no.
-const REFUSALS_MAX_CERTAIN: u32 = 2;
-const REFUSALS_MAX: u32 = 4;
-/// So many safety polls in a row that found what IDLE did not tell prove it silent.
-const MISSED_MAX: u32 = 2;
+/// So often the server refuses the credentials in a row before only the owner can help.
+const REFUSALS_MAX: u32 = 2;
+/// Where it only says no, which may mean anything, it is asked on, after so many times seldom.
+const DOUBTS_MAX: u32 = 4;
 /// A session that lasted so long was a good one; a server that turns everybody away after a moment gets longer pauses.
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 /// The safety poll comes this much early, so that two checks are never further apart than the setting says.
@@ -114,13 +113,9 @@ pub(super) struct Watch {
     budget: LoginBudget,
     backoff: Backoff,
     refusals: u32,
-    /// IDLE was refused or proven silent; not tried before this.
-    no_idle_until: Option<Instant>,
-    missed: u32,
+    idle_trust: IdleTrust,
     /// Whether the server has X-GUID, once that is known.
     guid: Option<bool>,
-    /// So often in a row IDLE was not answered at all.
-    idle_silences: u32,
     /// The first round of this session is over.
     pub(super) caught_up: bool,
 }
@@ -153,10 +148,8 @@ impl Watch {
             budget: LoginBudget::new(Instant::now()),
             backoff: Backoff::default(),
             refusals: 0,
-            no_idle_until: None,
-            missed: 0,
+            idle_trust: IdleTrust::default(),
             guid: None,
-            idle_silences: 0,
             caught_up: false,
         }
     }
@@ -190,8 +183,11 @@ impl Watch {
                 Next::Owner => return Exit::NeedsOwner(failure.fault),
                 Next::Refused { certain } => {
                     self.refusals += 1;
-                    if self.refusals >= if certain { REFUSALS_MAX_CERTAIN } else { REFUSALS_MAX } {
+                    if certain && self.refusals >= REFUSALS_MAX {
                         return Exit::NeedsOwner(failure.fault);
+                    }
+                    if self.refusals >= DOUBTS_MAX {
+                        wait = limits::IMAP_REFUSED_AGAIN_AFTER;
                     }
                 }
             }
@@ -216,8 +212,8 @@ impl Watch {
         if !wait.is_zero() && self.pause(wait, true).await {
             return Over::Stopped;
         }
-        self.desk.context.woken.mark_unchanged();
         let mut woken = self.desk.context.woken.clone();
+        woken.mark_unchanged();
         let opened = tokio::select! {
             () = self.stop.cancelled() => return Over::Stopped,
             () = doubtful(&mut woken, self.budget) => return Over::Doubtful,
@@ -302,16 +298,16 @@ impl Watch {
                 Ok(ended) => ended,
                 Err(error) if error.session_lives() => {
                     tracing::info!(host = self.server.host, %error, "IDLE was refused; the server is asked instead");
-                    self.ask_instead();
+                    self.idle_trust.refused();
                     self.publish(reader);
                     return Ok(false);
                 }
                 Err(error) => {
-                    self.idle_failed(&error);
+                    self.idle_trust.failed(&error);
                     return Err(error);
                 }
             };
-            self.idle_silences = 0;
+            self.idle_trust.answered();
             match why {
                 Why::Stop | Why::Due => {
                     if let Some(tag) = tag {
@@ -322,7 +318,12 @@ impl Watch {
                     }
                     let told = reader.conn().grown();
                     let found = self.round(reader).await?;
-                    self.judge_idle(found > 0 && !told);
+                    if self.idle_trust.polled(found > 0 && !told) {
+                        tracing::warn!(
+                            host = self.server.host,
+                            "IDLE does not tell of mail; the server is asked instead"
+                        );
+                    }
                     return Ok(false);
                 }
                 Why::Mail | Why::Renew | Why::Poked => {
@@ -333,7 +334,7 @@ impl Watch {
                         return Ok(false);
                     }
                     if why == Why::Mail {
-                        self.missed = 0;
+                        self.idle_trust.told();
                     }
                 }
             }
@@ -357,34 +358,7 @@ impl Watch {
     }
 
     fn may_idle<S: Line>(&self, reader: &Reader<S>) -> bool {
-        reader.session.can("IDLE")
-            && self.open_folder().is_some()
-            && self.no_idle_until.is_none_or(|until| Instant::now() >= until)
-    }
-
-    /// Two polls in a row that found what IDLE did not tell: it is not to be trusted (imap.md rule 8).
-    fn judge_idle(&mut self, missed: bool) {
-        self.missed = if missed { self.missed + 1 } else { 0 };
-        if self.missed >= MISSED_MAX {
-            tracing::warn!(host = self.server.host, "IDLE does not tell of mail; the server is asked instead");
-            self.missed = 0;
-            self.ask_instead();
-        }
-    }
-
-    /// A server that does not answer IDLE is not asked for it a third time: one silence may be a dead line.
-    fn idle_failed(&mut self, error: &ImapError) {
-        if *error == ImapError::Timeout {
-            self.idle_silences += 1;
-            if self.idle_silences >= MISSED_MAX {
-                self.idle_silences = 0;
-                self.ask_instead();
-            }
-        }
-    }
-
-    fn ask_instead(&mut self) {
-        self.no_idle_until = Some(Instant::now() + limits::IMAP_IDLE_RETRY_AFTER);
+        reader.session.can("IDLE") && self.open_folder().is_some() && self.idle_trust.holds()
     }
 
     fn poll_wait<S: Line>(&self, reader: &Reader<S>) -> Duration {

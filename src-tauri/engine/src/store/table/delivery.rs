@@ -45,21 +45,19 @@ pub struct NewDelivery<'a> {
     pub now_at: i64,
 }
 
-/// Records a delivery, or counts it once more. Returns how often it was seen now.
+/// Records a delivery, or counts it once more. `true`: it was seen before.
 ///
 /// # Errors
 /// [`StoreError`] of the statement.
-pub fn record(tx: Tx<'_>, new: &NewDelivery<'_>) -> Result<i64, StoreError> {
-    let mut statement = tx.prepare(
-        "INSERT INTO deliveries (delivery_key, message_key, source, locator, verdict, reason, first_seen_at,
-             last_seen_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-         ON CONFLICT (delivery_key, message_key) DO UPDATE SET times_seen = times_seen + 1,
-             last_seen_at = excluded.last_seen_at
-         RETURNING times_seen",
-    )?;
-    let times_seen = statement.query_row(
-        (
+pub fn record(tx: Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, StoreError> {
+    let inserted = tx
+        .prepare(
+            "INSERT INTO deliveries (delivery_key, message_key, source, locator, verdict, reason, first_seen_at,
+                 last_seen_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+             ON CONFLICT (delivery_key, message_key) DO NOTHING",
+        )?
+        .execute((
             new.delivery_key.as_str(),
             new.message_key.as_str(),
             new.source,
@@ -67,10 +65,16 @@ pub fn record(tx: Tx<'_>, new: &NewDelivery<'_>) -> Result<i64, StoreError> {
             new.verdict.as_str(),
             new.reason,
             new.now_at,
-        ),
-        |row| row.get(0),
-    )?;
-    Ok(times_seen)
+        ))?;
+    if inserted > 0 {
+        return Ok(false);
+    }
+    tx.prepare(
+        "UPDATE deliveries SET times_seen = times_seen + 1, last_seen_at = ?3
+         WHERE delivery_key = ?1 AND message_key = ?2",
+    )?
+    .execute((new.delivery_key.as_str(), new.message_key.as_str(), new.now_at))?;
+    Ok(true)
 }
 
 /// Whether anything was recorded by this delivery.

@@ -208,15 +208,13 @@ pub fn update_facts(tx: Tx<'_>, row: &MessageRow) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Counts one more report that was suppressed.
+/// Counts one more report that was suppressed, of the mail with this number.
 ///
 /// # Errors
 /// [`StoreError`] of the statement.
-pub fn mark_suppressed(tx: Tx<'_>, key: &MessageKey, now_at: i64) -> Result<(), StoreError> {
-    tx.prepare(
-        "UPDATE processed_messages SET sightings = sightings + 1, last_suppressed_at = ?2 WHERE message_key = ?1",
-    )?
-    .execute((key.as_str(), now_at))?;
+pub fn mark_suppressed(tx: Tx<'_>, id: i64, now_at: i64) -> Result<(), StoreError> {
+    tx.prepare("UPDATE processed_messages SET sightings = sightings + 1, last_suppressed_at = ?2 WHERE id = ?1")?
+        .execute((id, now_at))?;
     Ok(())
 }
 

@@ -43,31 +43,28 @@ const COLUMNS: &str = "operation_key, message_key, action, status, decision, rea
 /// [`StoreError`] of the statement.
 pub fn insert(tx: Tx<'_>, row: &OperationRow) -> Result<bool, StoreError> {
     let completed_at = (row.status == OperationStatus::Completed).then_some(row.created_at);
-    let mut statement = tx.prepare(
-        "INSERT INTO notification_operations (operation_key, message_key, action, status, decision, reason, rule_id,
-             routes, held_until, created_at, completed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-         ON CONFLICT (operation_key) DO NOTHING RETURNING 1",
-    )?;
-    let inserted = statement
-        .query_row(
-            rusqlite::params![
-                row.operation_key.as_str(),
-                row.message_key.as_str(),
-                row.action,
-                row.status.as_str(),
-                row.decision,
-                row.reason,
-                row.rule_id.as_ref().map(RuleId::as_str),
-                serde_json::to_string(&row.routes)?,
-                row.held_until,
-                row.created_at,
-                completed_at,
-            ],
-            |_| Ok(()),
-        )
-        .optional()?;
-    Ok(inserted.is_some())
+    // The count of rows says what RETURNING would, for which SQLite makes a table of its own in each call.
+    let inserted = tx
+        .prepare(
+            "INSERT INTO notification_operations (operation_key, message_key, action, status, decision, reason,
+                 rule_id, routes, held_until, created_at, completed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (operation_key) DO NOTHING",
+        )?
+        .execute(rusqlite::params![
+            row.operation_key.as_str(),
+            row.message_key.as_str(),
+            row.action,
+            row.status.as_str(),
+            row.decision,
+            row.reason,
+            row.rule_id.as_ref().map(RuleId::as_str),
+            serde_json::to_string(&row.routes)?,
+            row.held_until,
+            row.created_at,
+            completed_at,
+        ])?;
+    Ok(inserted > 0)
 }
 
 /// Releases a held operation with what was decided now. `false`: it is not held (any more).

@@ -114,34 +114,30 @@ const COLUMNS: &str =
 /// # Errors
 /// [`StoreError`] of the statement.
 pub fn insert(tx: Tx<'_>, new: &NewRow<'_>) -> Result<bool, StoreError> {
-    let mut statement = tx.prepare(
-        "INSERT INTO notification_outbox (dispatch_key, operation_key, recipient, destination_id, payload, status,
-             due_at, lease_token, lease_until, first_attempt_at, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?7)
-         ON CONFLICT (dispatch_key) DO NOTHING RETURNING 1",
-    )?;
     let status = if new.lease.is_some() { Status::Processing } else { Status::Pending };
-    let inserted = statement
-        .query_row(
-            rusqlite::params![
-                new.dispatch_key.as_str(),
-                new.operation_key.as_str(),
-                new.recipient.as_str(),
-                new.destination_id.as_str(),
-                new.payload,
-                status.as_str(),
-                new.now_at,
-                new.lease.map(|(token, _)| token.as_str()),
-                new.lease.map(|(_, until)| until),
-                new.lease.map(|_| new.now_at),
-            ],
-            |_| Ok(()),
-        )
-        .optional()?;
-    if let (Some(()), Some((token, _))) = (inserted, new.lease) {
+    let inserted = tx
+        .prepare(
+            "INSERT INTO notification_outbox (dispatch_key, operation_key, recipient, destination_id, payload, status,
+                 due_at, lease_token, lease_until, first_attempt_at, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?7)
+             ON CONFLICT (dispatch_key) DO NOTHING",
+        )?
+        .execute(rusqlite::params![
+            new.dispatch_key.as_str(),
+            new.operation_key.as_str(),
+            new.recipient.as_str(),
+            new.destination_id.as_str(),
+            new.payload,
+            status.as_str(),
+            new.now_at,
+            new.lease.map(|(token, _)| token.as_str()),
+            new.lease.map(|(_, until)| until),
+            new.lease.map(|_| new.now_at),
+        ])?;
+    if let (1, Some((token, _))) = (inserted, new.lease) {
         attempt::insert(tx, new.dispatch_key, token, new.now_at)?;
     }
-    Ok(inserted.is_some())
+    Ok(inserted > 0)
 }
 
 /// Decided after `?2`. Messages of Ringonce itself never age: a digest of the aged would need a digest.

@@ -122,6 +122,9 @@ impl Failure {
         if let Some(wait) = words.suggested_wait() {
             return Self::line_after(&server.host, error, Next::After(wait));
         }
+        if words.is_about_load() {
+            return Self::line(&server.host, error);
+        }
         let certain = words.code == "AUTHENTICATIONFAILED";
         if !certain && !matches!(words.code.as_str(), "" | "AUTHORIZATIONFAILED" | "EXPIRED" | "PRIVACYREQUIRED") {
             return Self::line(&server.host, error);
@@ -194,6 +197,9 @@ mod tests {
         };
         case(ImapError::No, "AUTHENTICATIONFAILED", "bad", Next::Refused { certain: true });
         case(ImapError::No, "", "Login failed", Next::Refused { certain: false });
+        case(ImapError::No, "", "Too many open connections (2 of 2 for ada)", Next::Retry);
+        case(ImapError::No, "", "Temporary authentication failure", Next::Retry);
+        case(ImapError::No, "AUTHENTICATIONFAILED", "Too many failures", Next::Refused { certain: true });
         case(ImapError::No, "UNAVAILABLE", "", Next::Retry);
         case(ImapError::No, "LIMIT", "Rate limit hit", Next::Retry);
         case(ImapError::No, "ALERT", "Too many simultaneous connections", Next::Retry);

@@ -159,6 +159,15 @@ impl Words {
         Self { code: clean(code).to_ascii_uppercase(), text: clean(text) }
     }
 
+    /// Whether a refusal without a code is about how much is going on rather than about a password. Cyrus has no code
+    /// for it ("Too many open connections (2 of 2 for ada)").
+    pub(crate) fn is_about_load(&self) -> bool {
+        let text = self.text.to_ascii_lowercase();
+        let signs =
+            ["too many", "connections", "try again", "temporar", "rate limit", "unavailable", "overload", "busy"];
+        self.code.is_empty() && signs.iter().any(|sign| text.contains(sign))
+    }
+
     /// How long the server asks to wait (Microsoft 365 writes "Suggested Backoff Time: 92415 milliseconds").
     pub(crate) fn suggested_wait(&self) -> Option<Duration> {
         let rest = self.text.split_once("Backoff Time: ")?.1;

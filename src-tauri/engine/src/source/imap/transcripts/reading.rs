@@ -237,6 +237,17 @@ async fn old_means_older_than_the_last_check_by_far() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_back_makes_nothing_old() {
+    let page = vec![asks("7:7"), fresh(7), "S: $ OK".into()];
+    let sink = Arc::new(Recorder::default());
+    let checked_ahead = FolderCursor { last_check_at: Some(NOW + 365 * 86_400_000), ..stored() };
+    sink.cursors.lock().unwrap().insert("INBOX".to_owned(), checked_ahead);
+    let mut scene = next_scene(sink, None, [opened(6, 8), page].concat());
+    scene.check(false).await.unwrap();
+    assert_eq!(scene.told(), [(7, Intent::Arrival)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_mail_that_became_visible_late_is_taken_at_the_poll() {
     let script = text(&["C: $ UID SEARCH UID 5:6", "S: * SEARCH 5 6", "S: $ OK"]);
     let mut scene = scene([opened(6, 7), script, vec![asks("5:5"), fresh(5), "S: $ OK".into()]].concat());
