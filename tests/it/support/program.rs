@@ -1,7 +1,7 @@
 //! The program `ringonce`, run as an owner runs it: by its command line, on a data folder of its own.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,7 +29,7 @@ pub struct Program {
     binary: PathBuf,
     data_dir: PathBuf,
     env: BTreeMap<OsString, OsString>,
-    keyring: bool,
+    secrets: OsString,
     scratch: tempfile::TempDir,
 }
 
@@ -86,7 +86,9 @@ impl Program {
         env.insert("LC_ALL".into(), "C".into());
         env.insert("RINGONCE_LOG".into(), std::env::var_os("RINGONCE_LOG").unwrap_or_else(|| "debug".into()));
         env.insert("RUST_BACKTRACE".into(), "1".into());
-        Self { binary: binary(), data_dir, env, keyring: false, scratch }
+        let mut secrets = OsString::from("file:");
+        secrets.push(scratch.path().join("secrets"));
+        Self { binary: binary(), data_dir, env, secrets, scratch }
     }
 
     /// Another program in its place: a release build, or a stand-in.
@@ -101,7 +103,7 @@ impl Program {
 
     /// From now on its secrets are in the keyring of this session bus.
     pub fn use_keyring(&mut self, bus_address: &str) {
-        self.keyring = true;
+        self.secrets = "keyring".into();
         self.env("DBUS_SESSION_BUS_ADDRESS", bus_address);
     }
 
@@ -200,15 +202,8 @@ impl Program {
     }
 
     fn spawn(&self, args: &[&str]) -> Child {
-        let mut secrets = OsString::from(if self.keyring { "keyring" } else { "file:" });
-        if !self.keyring {
-            secrets.push(self.secrets_file());
-        }
         Command::new(&self.binary)
-            .arg("--data-dir")
-            .arg(&self.data_dir)
-            .arg("--secrets")
-            .arg(secrets)
+            .args([OsStr::new("--data-dir"), self.data_dir.as_os_str(), OsStr::new("--secrets"), &self.secrets])
             .args(args)
             .env_clear()
             .envs(&self.env)

@@ -28,6 +28,7 @@ mod status;
 mod systemd_unit;
 mod table;
 mod time;
+mod tools;
 mod transfer;
 mod wait;
 mod watch;
@@ -117,18 +118,8 @@ enum Command {
     Ingest(ingest::Ingest),
     /// Wait until nothing is left to do.
     Wait(wait::Wait),
-    /// Check every invariant of the data.
-    Verify,
-    /// Look at everything Ringonce needs and say what is wrong, and what to do.
-    Doctor,
-    Export(transfer::Export),
-    Restore(transfer::Restore),
-    /// Forget what the settings say need not be kept any longer.
-    Prune,
-    /// Print a unit by which systemd runs Ringonce for you, without a screen.
-    SystemdUnit,
-    /// Completions for a shell.
-    Completions(completions::Completions),
+    #[command(flatten)]
+    Tools(tools::Tools),
 }
 
 /// Runs a command to its end.
@@ -159,13 +150,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Identify(identify) => ingest::show(&global, identify),
         Command::Ingest(ingest) => ingest::run(&global, ingest).await,
         Command::Wait(wait) => wait::run(&global, wait).await,
-        Command::Verify => data::verify(&global).await,
-        Command::Doctor => doctor::run(&global).await,
-        Command::Export(export) => transfer::export(&global, export).await,
-        Command::Restore(restore) => transfer::restore(&global, restore).await,
-        Command::Prune => data::prune(&global).await,
-        Command::SystemdUnit => systemd_unit::run(&global),
-        Command::Completions(completions) => completions::run(&global, &completions),
+        Command::Tools(tools) => tools::run(&global, tools).await,
     }
 }
 
