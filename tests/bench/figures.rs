@@ -57,8 +57,8 @@ impl Processor {
     }
 }
 
-/// What one append of 4 KiB and its `fdatasync` cost on the disk of a folder, the middle of 200, in ms.
-pub(crate) fn sync_ms(folder: &Path) -> f64 {
+/// What appends of 4 KiB and their `fdatasync` cost on the disk of a folder, in ms each.
+pub(crate) fn syncs_ms(folder: &Path) -> Vec<f64> {
     use std::io::Write as _;
     let path = folder.join("sync");
     let mut file = fs::File::create(&path).expect("a file can be made");
@@ -70,7 +70,7 @@ pub(crate) fn sync_ms(folder: &Path) -> f64 {
         took.push(ms(start.elapsed()));
     }
     fs::remove_file(path).expect("it was made here");
-    median(took)
+    took
 }
 
 /// A duration in ms.

@@ -86,7 +86,7 @@ fn setting(name: &str, usual: usize) -> usize {
 fn round(mails: usize) -> Round {
     let folder = figures::scratch();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
-    let sync_ms = figures::sync_ms(folder.path());
+    let sync_ms = median(figures::syncs_ms(folder.path()));
     let steps = runtime.block_on(async {
         let kernel = open(folder.path()).await;
         let mut steps = Vec::new();

@@ -11,13 +11,15 @@
 mod baseline;
 mod figures;
 mod intake;
+mod latency;
+mod memory;
 
 use std::process::ExitCode;
 
 /// A table by its name.
 type Table = (&'static str, fn());
 
-const TABLES: [Table; 1] = [("intake", intake::print)];
+const TABLES: [Table; 3] = [("latency", latency::print), ("memory", memory::print), ("intake", intake::print)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();
