@@ -17,7 +17,7 @@ pub(crate) enum Rule {
         /// Only for this mailbox, by id or address.
         #[arg(long, value_name = "M")]
         mailbox: Option<String>,
-        /// FIELD [not] contains|is|starts|matches "VALUE"; FIELD is folder, from, to, subject or list-id. All must hold.
+        /// FIELD (not) contains|is|starts|matches "VALUE"; FIELD is folder, from, to, subject or list-id. All must hold.
         #[arg(long = "if", value_name = "CONDITION", value_parser = parse_condition)]
         conditions: Vec<String>,
         /// Tell by this route, by id or name; may be given several times.
