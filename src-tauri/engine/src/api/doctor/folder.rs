@@ -89,6 +89,7 @@ mod tests {
     #[test]
     fn a_folder_others_may_read_is_named_with_the_way_out() {
         let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
         check(dir.path(), "ok", "yours alone");
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o750)).unwrap();
         check(dir.path(), "warn", "chmod -R go= ");
