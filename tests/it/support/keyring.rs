@@ -67,7 +67,8 @@ impl Session {
         for _ in 0..5 {
             self.stop_keyring();
             let mut command = Command::new("gnome-keyring-daemon");
-            command.args(["--foreground", "--components=secrets"]).args(args).stderr(Stdio::null());
+            // The bus starts one of its own, locked, for whoever asks while none runs: ours takes its place.
+            command.args(["--foreground", "--replace", "--components=secrets"]).args(args).stderr(Stdio::null());
             let mut child = self.spawn(command.stdin(Stdio::piped()));
             child.stdin.take().expect("a pipe").write_all(password.as_bytes()).expect("it reads");
             self.keyring = Some(child);
@@ -104,8 +105,16 @@ impl Session {
         std::fs::remove_file(self.socket()).expect("it was there");
     }
 
-    /// What the keyring says to the question whether it is locked.
+    /// What the keyring says to the question whether it is locked; nothing, where none runs. It is not asked then: the
+    /// bus would start one.
     fn locked(&self) -> String {
+        let mut runs = Command::new("dbus-send");
+        runs.args(["--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus"]);
+        runs.args(["org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"]);
+        let said = self.of_session(&mut runs).output().expect("dbus-send runs");
+        if !String::from_utf8_lossy(&said.stdout).contains("boolean true") {
+            return String::new();
+        }
         let mut ask = Command::new("dbus-send");
         ask.args(["--session", "--print-reply", "--dest=org.freedesktop.secrets"]);
         ask.args(["/org/freedesktop/secrets/collection/login", "org.freedesktop.DBus.Properties.Get"]);
