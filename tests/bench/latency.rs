@@ -20,7 +20,7 @@ use ringonce_tests::support::wait::{self, secs};
 use crate::figures::{self, ms, percentile};
 
 /// Mails of each row; one more goes ahead and is not counted.
-const MAILS: usize = 60;
+const MAILS: usize = 40;
 /// Mails of which the calls that wait for the disk are counted.
 const TRACED: usize = 20;
 /// A machine under load is slow.
