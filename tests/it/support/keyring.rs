@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use crate::support::wait::{self, secs};
 
 const PASSWORD: &str = "of the keyring";
+/// What asks the owner for it.
+const DIALOG: &str = "org.gnome.keyring.SystemPrompter";
 
 /// A session bus at a place that is known before it runs.
 pub struct Session {
@@ -46,9 +48,27 @@ impl Session {
     pub fn start_bus(&mut self) {
         let log = std::fs::File::create(self.log_file()).expect("a file of our own");
         let mut bus = Command::new("dbus-daemon");
-        bus.args(["--session", "--nofork", "--nopidfile", "--address", &self.address()]).stderr(log);
+        bus.args(["--nofork", "--nopidfile", "--config-file"]).arg(self.configuration()).stderr(log);
         self.bus = Some(self.spawn(&mut bus));
         wait::until("the bus listens", secs(10), || Path::exists(&self.socket()));
+    }
+
+    /// The bus starts nothing by itself but the dialog for a password, which cannot be shown: no keyring of which the
+    /// test knows nothing.
+    fn configuration(&self) -> PathBuf {
+        let (file, services) = (self.dir.path().join("bus.conf"), self.dir.path().join("services"));
+        std::fs::create_dir_all(&services).expect("a folder of our own");
+        let dialog = format!("[D-BUS Service]\nName={DIALOG}\nExec=/bin/false\n");
+        std::fs::write(services.join(format!("{DIALOG}.service")), dialog).expect("a file of our own");
+        let rules = r#"<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>"#;
+        let xml = format!(
+            "<busconfig><type>session</type><listen>{}</listen><auth>EXTERNAL</auth><servicedir>{}</servicedir>\
+             <policy context=\"default\">{rules}</policy></busconfig>",
+            self.address(),
+            services.display(),
+        );
+        std::fs::write(&file, xml).expect("a file of our own");
+        file
     }
 
     /// Starts a locked keyring, in place of one that runs.
@@ -94,7 +114,7 @@ impl Session {
     #[must_use]
     pub fn dialogs(&self) -> usize {
         let log = std::fs::read_to_string(self.log_file()).expect("the bus logs");
-        log.lines().filter(|line| line.contains("Activating service name='org.gnome.keyring.SystemPrompter'")).count()
+        log.lines().filter(|line| line.contains(&format!("Activating service name='{DIALOG}'"))).count()
     }
 
     /// Ends the bus, and the keyring with it.
