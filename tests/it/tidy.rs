@@ -92,6 +92,12 @@ fn nothing_is_left_to_do_and_no_machine_is_named() {
 }
 
 #[test]
+fn the_window_has_the_types_of_the_engine() {
+    let committed = fs::read_to_string(root().join("ui/src/lib/api/types.ts")).expect("the window's types");
+    assert!(committed == ringonce_engine::api::types::text(), "the types are out of date: run `cargo xtask types`");
+}
+
+#[test]
 fn migrations_are_numbered_without_gaps() {
     let folder = root().join("src-tauri/engine/migrations");
     let names = fs::read_dir(&folder).expect("a folder of migrations").flatten();

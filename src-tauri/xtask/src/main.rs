@@ -25,6 +25,7 @@ Usage: cargo xtask COMMAND
                     else it watches your mailboxes
   test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
                     name holds it
+  types             writes the window's types from the engine's methods
   bench [TABLE…]    prints figures, on a release build
 ";
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => run(rest),
         ["test"] => return suite::run(),
         ["test", word] => suite::run_some(word),
+        ["types"] => types(),
         ["bench", tables @ ..] => bench(tables),
         _ => {
             eprint!("{USAGE}");
@@ -90,6 +92,16 @@ fn has_mailbox(program: &Path) -> Result<bool, Failure> {
         return Err(String::from_utf8_lossy(&listed.stderr).trim_end().to_owned());
     }
     Ok(String::from_utf8_lossy(&listed.stdout).split_whitespace().collect::<String>() != "[]")
+}
+
+/// A test compares what is written here with what the engine says.
+fn types() -> Result<(), Failure> {
+    setup::ensure(Purpose::Run)?;
+    cargo::run(&["build", "--quiet", "--package", "ringonce-tests", "--bin", "ringonce-types"])?;
+    let printed = Command::new(built("debug", "ringonce-types")?).output();
+    let text = printed.map_err(|error| format!("The types cannot be printed: {error}"))?.stdout;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/lib/api/types.ts");
+    std::fs::write(&file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
 fn bench(tables: &[&str]) -> Result<(), Failure> {

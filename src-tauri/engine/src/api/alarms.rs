@@ -10,6 +10,7 @@ use crate::store::table::alarm;
 
 /// A row of `alarms.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct AlarmRow {
     /// Its number; the list pages by it.
     pub id: String,
@@ -18,8 +19,10 @@ pub struct AlarmRow {
     /// What it is about.
     pub about: String,
     /// Since when.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub opened_at: String,
     /// Until when; null while it lasts.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub cleared_at: Option<String>,
     /// In words.
     pub text: String,

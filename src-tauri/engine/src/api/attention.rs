@@ -13,6 +13,7 @@ use crate::store::table::{destination, message, operation, outbox};
 
 /// A row of `attention.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct AttentionRow {
     /// The notification.
     pub dispatch_key: String,
@@ -23,12 +24,14 @@ pub struct AttentionRow {
     /// The owner's name for the destination.
     pub destination: String,
     /// `dead` or `uncertain`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::AttentionStatus"))]
     pub status: String,
     /// Attempts so far in this round.
     pub attempt: i64,
     /// What went wrong last.
     pub last_error: Option<ErrorView>,
     /// Since when it stands so.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub since: String,
 }
 

@@ -22,6 +22,7 @@ const PRUNE_MAILS: i64 = 500;
 
 /// What `data.verify` found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Verified {
     /// Every invariant holds.
     pub ok: bool,
@@ -33,6 +34,7 @@ pub struct Verified {
 
 /// One broken invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Broken {
     /// Which, in words.
     pub invariant: String,
@@ -44,6 +46,7 @@ pub struct Broken {
 
 /// What `data.prune` removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Pruned {
     /// Mails whose text was emptied; their keys stay.
     pub emptied: usize,
@@ -53,17 +56,20 @@ pub struct Pruned {
 
 /// Parameters of `data.export`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct ExportParams {
     /// Where to; an absolute path.
     pub file: String,
     /// Replace a file that is there.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub force: bool,
 }
 
 /// What `data.export` wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Exported {
     /// The file.
     pub file: String,
@@ -99,8 +105,10 @@ pub async fn export(api: &Api, params: ExportParams) -> Result<Exported, Fault> 
 
 /// What [`restore`] did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Restored {
     /// When the file was made; null where it does not say.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub from_at: Option<String>,
     /// Where the data is now that was there before.
     pub replaced: Option<String>,

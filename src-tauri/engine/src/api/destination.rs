@@ -15,6 +15,7 @@ use crate::store::table::destination;
 
 /// Parameters of `destination.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "DestinationAddParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddParams {
     /// The channel's id, e.g. `ntfy`.
@@ -23,21 +24,26 @@ pub struct AddParams {
     pub name: String,
     /// Fields that are not secret.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub fields: BTreeMap<String, String>,
     /// Secret fields.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub secrets: BTreeMap<String, SecretText>,
     /// `never-twice` or `never-lost`; by default the channel's.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Policy>"))]
     pub policy: Option<String>,
     /// `full` (the default), `sender` or `none`.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Privacy>"))]
     pub privacy: Option<String>,
     /// A notification older than this is not sent any more; 0: always.
     #[serde(default)]
     pub max_age_seconds: Option<i64>,
     /// Used only where a route names it.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub fallback_only: bool,
     /// Send a test message before it is kept.
     pub test: bool,
@@ -45,6 +51,7 @@ pub struct AddParams {
 
 /// Parameters of `destination.set`; what is not given stays.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "DestinationSetParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct SetParams {
     /// Which.
@@ -54,15 +61,19 @@ pub struct SetParams {
     pub name: Option<String>,
     /// Fields to change; an empty value takes the default again.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub fields: BTreeMap<String, String>,
     /// Secret fields to change; an empty one is removed.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub secrets: BTreeMap<String, SecretText>,
     /// `never-twice` or `never-lost`.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Policy>"))]
     pub policy: Option<String>,
     /// `full`, `sender` or `none`.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Privacy>"))]
     pub privacy: Option<String>,
     /// A notification older than this is not sent any more; 0: always.
     #[serde(default)]
@@ -76,6 +87,7 @@ pub struct SetParams {
 
 /// How a destination is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct DestinationStatus {
     /// Its id.
     pub id: String,
@@ -84,8 +96,10 @@ pub struct DestinationStatus {
     /// The channel's id.
     pub kind: String,
     /// `ready`, `failing`, `paused` or `sign_in`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::DestinationState"))]
     pub state: String,
     /// When the channel last accepted something.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub last_delivery_at: Option<String>,
     /// What went wrong last, while nothing was accepted since.
     pub error: Option<ErrorView>,
@@ -93,6 +107,7 @@ pub struct DestinationStatus {
 
 /// A row of `destination.list`: how it is doing, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct DestinationView {
     /// How it is doing.
     #[serde(flatten)]
@@ -100,8 +115,10 @@ pub struct DestinationView {
     /// The real target, as in keys.
     pub recipient: String,
     /// `never-twice` or `never-lost`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Policy"))]
     pub policy: String,
     /// `full`, `sender` or `none`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Privacy"))]
     pub privacy: String,
     /// A notification older than this is not sent any more.
     pub max_age_seconds: Option<i64>,
@@ -113,10 +130,12 @@ pub struct DestinationView {
 
 /// A row of `destination.kinds`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct KindView {
     /// The channel's id.
     pub kind: String,
     /// What can be done where an answer is lost: `A` (it drops repeats), `B` (it can be asked), `C` (neither).
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::DeliveryClass"))]
     pub class: String,
     /// How long it remembers a key (class A).
     pub window_seconds: Option<u64>,
@@ -132,6 +151,7 @@ pub struct KindView {
 
 /// What a message may measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct LimitsView {
     /// Bytes of the title.
     pub title_bytes_max: usize,
@@ -141,6 +161,7 @@ pub struct LimitsView {
 
 /// One field of the form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct FieldView {
     /// As in `--set KEY=VALUE`.
     pub key: String,

@@ -40,6 +40,7 @@ const CLOCK_MS_MAX: i64 = 60_000;
 
 /// What was found of one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Finding {
     /// `data_folder`, `database`, `secrets`, `network`, `mailbox`, `destination` or `clock`.
     pub check: String,

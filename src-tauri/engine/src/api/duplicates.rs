@@ -13,6 +13,7 @@ use crate::store::table::{delivery, message};
 
 /// A row of `duplicates.list`: a mail that was reported more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct DuplicatesRow {
     /// The mail.
     pub message_key: String,
@@ -26,27 +27,32 @@ pub struct DuplicatesRow {
 
 /// The report that counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Kept {
     /// By which path.
     pub source: String,
     /// At which place.
     pub locator: String,
     /// When.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub at: String,
 }
 
 /// A report that was suppressed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Suppressed {
     /// By which path.
     pub source: String,
     /// At which place.
     pub locator: String,
     /// `repeat` (the same event again) or `duplicate` (the same mail by another path or place).
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::SuppressedVerdict"))]
     pub verdict: String,
     /// In words.
     pub reason: String,
     /// When, last.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub at: String,
     /// How often.
     pub times_seen: i64,

@@ -15,6 +15,7 @@ use crate::store::table::{attempt, delivery, message, operation, outbox};
 
 /// What `explain.get` gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Explanation {
     /// As in the history.
     #[serde(flatten)]
@@ -29,6 +30,7 @@ pub struct Explanation {
 
 /// One report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct DeliveryView {
     /// Names the event of its source.
     pub delivery_key: String,
@@ -37,19 +39,23 @@ pub struct DeliveryView {
     /// At which place.
     pub locator: String,
     /// What it was found to be.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Verdict"))]
     pub verdict: String,
     /// Why, in words.
     pub reason: String,
     /// How often.
     pub times_seen: i64,
     /// When, first.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub first_seen_at: String,
     /// When, last.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub last_seen_at: String,
 }
 
 /// One identifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct IdentityView {
     /// `message_id`, `fingerprint` or the provider's kind.
     pub kind: String,
@@ -59,18 +65,23 @@ pub struct IdentityView {
 
 /// One try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct AttemptView {
     /// The notification it was for.
     pub dispatch_key: String,
     /// Its number.
     pub attempt: i64,
     /// When it was written down.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub started_at: String,
     /// When the first byte of the message was about to leave.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub payload_started_at: Option<String>,
     /// When it was settled.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub finished_at: Option<String>,
     /// `accepted`, `deferred`, `rejected`, `unknown` or `abandoned`; null while it is in hand.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Outcome>"))]
     pub outcome: Option<String>,
     /// What kind of error.
     pub code: Option<String>,

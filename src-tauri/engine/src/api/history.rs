@@ -15,6 +15,7 @@ use crate::store::table::{destination, message, operation, outbox};
 
 /// A row of `history.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct HistoryRow {
     /// The mail.
     pub message_key: String,
@@ -27,12 +28,16 @@ pub struct HistoryRow {
     /// Its subject.
     pub subject: Option<String>,
     /// Its Date header.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub sent_at: Option<String>,
     /// When it was first reported.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub first_seen_at: String,
     /// What the first report was found to be.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Verdict"))]
     pub first_verdict: String,
     /// `notify`, `silent` or `hold`.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::DecisionWord>"))]
     pub decision: Option<String>,
     /// Why.
     pub reason: Option<String>,
@@ -44,6 +49,7 @@ pub struct HistoryRow {
 
 /// One notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct NotificationView {
     /// Its key.
     pub dispatch_key: String,
@@ -52,14 +58,17 @@ pub struct NotificationView {
     /// The real target.
     pub recipient: String,
     /// `pending`, `processing`, `completed`, `dead`, `uncertain` or `cancelled`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::NotificationStatus"))]
     pub status: String,
     /// Why it was given up or cancelled.
     pub reason: Option<String>,
     /// Attempts so far in this round.
     pub attempt: i64,
     /// When it is to be sent, while it is pending.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub due_at: Option<String>,
     /// When it ended.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub completed_at: Option<String>,
     /// The channel's id of it.
     pub external_message_id: Option<String>,
@@ -69,6 +78,7 @@ pub struct NotificationView {
 
 /// One thing that happened, as `watch` and the demo show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct WatchRow {
     /// `ring`, `repeat`, `silent` or `alarm`.
     pub event: String,
@@ -79,6 +89,7 @@ pub struct WatchRow {
     /// Why, for people.
     pub reason: String,
     /// When.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub at: String,
 }
 

@@ -19,6 +19,7 @@ const SELF: &str = "self";
 
 /// Parameters of `ingest.put`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct PutParams {
     /// The mailbox it belongs to, by id or address.
@@ -30,6 +31,7 @@ pub struct PutParams {
     pub delivery_id: Option<String>,
     /// The provider's ids of the mail, `KIND:VALUE`, best first.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub provider_ids: Vec<String>,
     /// When the provider received it, RFC 3339.
     #[serde(default)]
@@ -40,6 +42,7 @@ pub struct PutParams {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Put {
     /// Names the event.
     pub delivery_key: String,

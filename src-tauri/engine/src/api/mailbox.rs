@@ -24,6 +24,7 @@ pub(super) const STOPPED: &str = "stopped";
 
 /// Parameters of `mailbox.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "MailboxAddParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddParams {
     /// The owner's address there.
@@ -33,9 +34,11 @@ pub struct AddParams {
     pub mailbox_id: Option<String>,
     /// How it is read.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub server: ServerParams,
     /// Folders to watch; by default `INBOX`.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
     /// The password.
     #[serde(default)]
@@ -46,6 +49,7 @@ pub struct AddParams {
 
 /// Parameters of `mailbox.set`; what is not given stays.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "MailboxSetParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct SetParams {
     /// Which.
@@ -58,9 +62,11 @@ pub struct SetParams {
     pub mailbox_id: Option<String>,
     /// How it is read.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub server: ServerParams,
     /// Folders to watch, instead of the present ones; empty: they stay.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
     /// The new password.
     #[serde(default)]
@@ -71,6 +77,7 @@ pub struct SetParams {
 
 /// How a mailbox is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct MailboxStatus {
     /// Its account id.
     pub id: String,
@@ -79,12 +86,16 @@ pub struct MailboxStatus {
     /// The owner's address there.
     pub email: String,
     /// `starting`, `watching`, `offline`, `sign_in`, `failing`, `paused`; `stopped` while nothing runs.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::MailboxState"))]
     pub state: String,
     /// `idle`, `poll`, `push` or `none`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::WatchMethod"))]
     pub method: String,
     /// When the last whole check ended.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub last_check_at: Option<String>,
     /// When its last mail was reported.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub last_mail_at: Option<String>,
     /// What is wrong.
     pub error: Option<ErrorView>,
@@ -92,6 +103,7 @@ pub struct MailboxStatus {
 
 /// A row of `mailbox.list`: how it is doing, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct MailboxView {
     /// How it is doing.
     #[serde(flatten)]
@@ -101,6 +113,7 @@ pub struct MailboxView {
     /// TCP port.
     pub port: Option<u16>,
     /// `implicit`, `starttls` or `none`.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Tls>"))]
     pub tls: Option<String>,
     /// Name to log in with.
     pub username: Option<String>,

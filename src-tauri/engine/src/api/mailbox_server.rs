@@ -8,15 +8,18 @@ use crate::model::mailbox::{ImapServer, Tls};
 
 /// How a mailbox is read. What is not given keeps its value, or its default where it is new.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerParams {
     /// It is not read by IMAP: only other sources report its mail.
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub no_imap: bool,
     /// Host name or address.
     pub host: Option<String>,
     /// TCP port; by default 993 with implicit TLS, else 143.
     pub port: Option<u16>,
     /// `implicit` (the default), `starttls` or `none`.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Tls>"))]
     pub tls: Option<String>,
     /// Name to log in with; by default the e-mail address.
     pub username: Option<String>,

@@ -18,21 +18,38 @@ pub enum Access {
     Write,
 }
 
+/// Who may call a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The window too.
+    Window,
+    /// Only the command line.
+    Line,
+}
+
 /// One method.
 pub struct Method {
     /// `page.verb`.
     pub name: &'static str,
     /// What it does with the data folder.
     pub access: Access,
+    /// Who may call it.
+    pub reach: Reach,
+    /// Its types.
+    #[cfg(feature = "types")]
+    pub signature: fn(&mut crate::api::types::Collector) -> crate::api::types::Signature,
     /// Calls it with parameters as JSON.
     pub call: for<'a> fn(&'a Api, Value) -> BoxFuture<'a, Result<Value, Fault>>,
 }
 
 macro_rules! method {
-    ($name:literal, $access:ident, $function:path) => {
+    ($name:literal, $access:ident, $reach:ident, $function:path) => {
         Method {
             name: $name,
             access: Access::$access,
+            reach: Reach::$reach,
+            #[cfg(feature = "types")]
+            signature: |collector| collector.signature($function),
             call: |api, params| Box::pin(async move { give($function(api, parse(params)?).await) }),
         }
     };
@@ -40,53 +57,53 @@ macro_rules! method {
 
 /// Every method, by page.
 pub const METHODS: &[Method] = &[
-    method!("mailbox.add", Write, mailbox::add),
-    method!("mailbox.set", Write, mailbox::set),
-    method!("mailbox.test", Write, mailbox::test),
-    method!("mailbox.list", Read, mailbox::list),
-    method!("mailbox.pause", Write, mailbox::pause),
-    method!("mailbox.resume", Write, mailbox::resume),
-    method!("mailbox.remove", Write, mailbox::remove),
-    method!("destination.add", Write, destination_form::add),
-    method!("destination.set", Write, destination_form::set),
-    method!("destination.test", Write, destination_form::test),
-    method!("destination.remove", Write, destination_form::remove),
-    method!("destination.list", Read, destination::list),
-    method!("destination.pause", Write, destination::pause),
-    method!("destination.resume", Write, destination::resume),
-    method!("destination.kinds", Read, destination::kinds),
-    method!("source.add", Write, source::add),
-    method!("source.list", Read, source::list),
-    method!("source.remove", Write, source::remove),
-    method!("route.add", Write, route::add),
-    method!("route.list", Read, route::list),
-    method!("route.remove", Write, route::remove),
-    method!("rule.add", Write, rule::add),
-    method!("rule.list", Read, rule::list),
-    method!("rule.move", Write, rule::r#move),
-    method!("rule.remove", Write, rule::remove),
-    method!("rule.try", Read, rule::r#try),
-    method!("settings.list", Read, settings::list),
-    method!("settings.get", Read, settings::get),
-    method!("settings.set", Write, settings::set),
-    method!("settings.secrets", Read, settings::secrets),
-    method!("status.get", Read, status::get),
-    method!("history.list", Read, history::list),
-    method!("duplicates.list", Read, duplicates::list),
-    method!("attention.list", Read, attention::list),
-    method!("alarms.list", Read, alarms::list),
-    method!("explain.get", Read, explain::get),
-    method!("notification.retry", Write, notification::retry),
-    method!("notification.mark_delivered", Write, notification::mark_delivered),
-    method!("notification.dismiss", Write, notification::dismiss),
-    method!("notification.redrive", Write, notification::redrive),
-    method!("notification.notify_again", Write, notification::notify_again),
-    method!("ingest.put", Write, ingest::put),
-    method!("wait.idle", Read, wait::idle),
-    method!("doctor.run", Read, doctor::run),
-    method!("data.verify", Read, data::verify),
-    method!("data.export", Write, data::export),
-    method!("data.prune", Write, data::prune),
+    method!("mailbox.add", Write, Window, mailbox::add),
+    method!("mailbox.set", Write, Window, mailbox::set),
+    method!("mailbox.test", Write, Window, mailbox::test),
+    method!("mailbox.list", Read, Window, mailbox::list),
+    method!("mailbox.pause", Write, Window, mailbox::pause),
+    method!("mailbox.resume", Write, Window, mailbox::resume),
+    method!("mailbox.remove", Write, Window, mailbox::remove),
+    method!("destination.add", Write, Window, destination_form::add),
+    method!("destination.set", Write, Window, destination_form::set),
+    method!("destination.test", Write, Window, destination_form::test),
+    method!("destination.remove", Write, Window, destination_form::remove),
+    method!("destination.list", Read, Window, destination::list),
+    method!("destination.pause", Write, Window, destination::pause),
+    method!("destination.resume", Write, Window, destination::resume),
+    method!("destination.kinds", Read, Window, destination::kinds),
+    method!("source.add", Write, Line, source::add),
+    method!("source.list", Read, Line, source::list),
+    method!("source.remove", Write, Line, source::remove),
+    method!("route.add", Write, Window, route::add),
+    method!("route.list", Read, Window, route::list),
+    method!("route.remove", Write, Window, route::remove),
+    method!("rule.add", Write, Window, rule::add),
+    method!("rule.list", Read, Window, rule::list),
+    method!("rule.move", Write, Window, rule::r#move),
+    method!("rule.remove", Write, Window, rule::remove),
+    method!("rule.try", Read, Window, rule::r#try),
+    method!("settings.list", Read, Window, settings::list),
+    method!("settings.get", Read, Window, settings::get),
+    method!("settings.set", Write, Window, settings::set),
+    method!("settings.secrets", Read, Line, settings::secrets),
+    method!("status.get", Read, Window, status::get),
+    method!("history.list", Read, Window, history::list),
+    method!("duplicates.list", Read, Window, duplicates::list),
+    method!("attention.list", Read, Window, attention::list),
+    method!("alarms.list", Read, Window, alarms::list),
+    method!("explain.get", Read, Window, explain::get),
+    method!("notification.retry", Write, Window, notification::retry),
+    method!("notification.mark_delivered", Write, Window, notification::mark_delivered),
+    method!("notification.dismiss", Write, Window, notification::dismiss),
+    method!("notification.redrive", Write, Window, notification::redrive),
+    method!("notification.notify_again", Write, Window, notification::notify_again),
+    method!("ingest.put", Write, Line, ingest::put),
+    method!("wait.idle", Read, Line, wait::idle),
+    method!("doctor.run", Read, Window, doctor::run),
+    method!("data.verify", Read, Line, data::verify),
+    method!("data.export", Write, Line, data::export),
+    method!("data.prune", Write, Line, data::prune),
 ];
 
 /// The method of a name.

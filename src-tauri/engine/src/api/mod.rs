@@ -23,6 +23,8 @@ pub mod settings;
 pub mod source;
 pub mod status;
 mod trial;
+#[cfg(feature = "types")]
+pub mod types;
 pub mod view;
 pub mod wait;
 

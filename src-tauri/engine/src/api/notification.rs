@@ -21,14 +21,17 @@ const TOPICS: &[Topic] = &[Topic::History, Topic::Attention, Topic::Status];
 
 /// Parameters of `notification.redrive`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct RedriveParams {
     /// Dead letters since then, RFC 3339.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
     pub since: String,
 }
 
 /// Parameters of `notification.notify_again`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AgainParams {
     /// The mail.
@@ -37,15 +40,18 @@ pub struct AgainParams {
 
 /// What became of one notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Settled {
     /// Its key.
     pub dispatch_key: String,
     /// Where it stands now.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::NotificationStatus"))]
     pub status: String,
 }
 
 /// What `notification.redrive` did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Redriven {
     /// Notifications put back.
     pub redriven: u64,
@@ -53,6 +59,7 @@ pub struct Redriven {
 
 /// What `notification.notify_again` did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Again {
     /// The new action.
     pub operation_key: String,

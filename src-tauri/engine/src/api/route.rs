@@ -13,6 +13,7 @@ use crate::store::table::{route, rule};
 
 /// Parameters of `route.add`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RouteAddParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddParams {
     /// The owner's name for it.
@@ -21,11 +22,13 @@ pub struct AddParams {
     pub to: String,
     /// Its fallbacks in order, by id or name.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub fallbacks: Vec<String>,
 }
 
 /// A row of `route.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct RouteView {
     /// Its id.
     pub id: String,

@@ -20,6 +20,7 @@ use crate::store::{Read, Tx};
 
 /// Parameters of `rule.add`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RuleAddParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddParams {
     /// Only for this mailbox, by id or address.
@@ -27,9 +28,11 @@ pub struct AddParams {
     pub mailbox: Option<String>,
     /// `FIELD [not] contains|is|starts|matches "VALUE"`; all must hold.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub conditions: Vec<String>,
     /// Tell by these routes, by id or name.
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub routes: Vec<String>,
     /// Tell nobody, for this reason.
     #[serde(default)]
@@ -41,6 +44,7 @@ pub struct AddParams {
 
 /// Parameters of `rule.move`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RuleMoveParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct MoveParams {
     /// Which.
@@ -52,6 +56,7 @@ pub struct MoveParams {
 
 /// Parameters of `rule.try`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RuleTryParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct TryParams {
     /// On so many of the newest mails.
@@ -60,6 +65,7 @@ pub struct TryParams {
 
 /// A row of `rule.list`, in the order in which they are asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct RuleView {
     /// Its id.
     pub id: String,
@@ -75,6 +81,7 @@ pub struct RuleView {
 
 /// A row of `rule.try`: what the present rules would do with a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct TryRow {
     /// The mail.
     pub message_key: String,
@@ -83,12 +90,14 @@ pub struct TryRow {
     /// Its subject.
     pub subject: Option<String>,
     /// `notify`, `silent` or `hold`.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::DecisionWord"))]
     pub decision: String,
     /// Why.
     pub reason: String,
     /// The rule that decides; null: a fixed one.
     pub rule_id: Option<String>,
     /// What was decided when it came.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::WasDecision"))]
     pub was: String,
 }
 

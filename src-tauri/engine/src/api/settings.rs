@@ -12,6 +12,7 @@ use crate::store::table::setting;
 
 /// Parameters of `settings.get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SettingGetParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct GetParams {
     /// Which.
@@ -20,6 +21,7 @@ pub struct GetParams {
 
 /// Parameters of `settings.set`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SettingSetParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct SetParams {
     /// Which.
@@ -30,6 +32,7 @@ pub struct SetParams {
 
 /// Parameters of `settings.secrets`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct SecretsParams {
     /// `keyring` or `file:` and an absolute path.
@@ -38,6 +41,7 @@ pub struct SecretsParams {
 
 /// A row of `settings.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct SettingView {
     /// Its key.
     pub key: String,

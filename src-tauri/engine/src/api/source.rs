@@ -21,6 +21,7 @@ const WEBHOOK: &str = "webhook";
 
 /// Parameters of `source.add`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SourceAddParams", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct AddParams {
     /// `webhook`.
@@ -29,11 +30,13 @@ pub struct AddParams {
     pub mailbox: String,
     /// Settings; `port` (0: a free one, chosen now and kept).
     #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub fields: BTreeMap<String, String>,
 }
 
 /// What `source.add` gives: the only time the secret is shown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "SourceAdded"))]
 pub struct Added {
     /// Its id.
     pub id: String,
@@ -45,6 +48,7 @@ pub struct Added {
 
 /// A row of `source.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct SourceView {
     /// Its id.
     pub id: String,
@@ -55,6 +59,7 @@ pub struct SourceView {
     /// Where to post to.
     pub url: String,
     /// `starting`, `watching`, `failing`; `stopped` while nothing runs.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::MailboxState"))]
     pub state: String,
     /// What is wrong.
     pub error: Option<ErrorView>,

@@ -14,6 +14,7 @@ use crate::store::table::day;
 
 /// What `status.get` gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Status {
     /// Somebody watches; else this was read from the data folder alone.
     pub running: bool,
@@ -24,6 +25,7 @@ pub struct Status {
     /// Notifications to be sent, now or later.
     pub pending: i64,
     /// When the oldest of those that could be sent now fell due.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
     pub oldest_due_at: Option<String>,
     /// Notifications given up.
     pub dead: i64,
@@ -39,6 +41,7 @@ pub struct Status {
 
 /// What happened since midnight, local time. Ringonce's own messages are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Today {
     /// Reports of mails, repeats included.
     pub sightings: i64,

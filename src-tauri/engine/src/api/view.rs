@@ -37,6 +37,7 @@ pub fn parse_time(text: &str) -> Result<i64, Fault> {
 
 /// What went wrong, as code and sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct ErrorView {
     /// Stable word.
     pub code: String,
@@ -58,6 +59,7 @@ impl From<&ChannelError> for ErrorView {
 
 /// Names one thing: an id, or where it is unique the owner's name for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Id {
     /// The id.
@@ -66,11 +68,13 @@ pub struct Id {
 
 /// Nothing to give, or nothing to say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(type = "Record<string, never>"))]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
 /// A page of a list, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields, default)]
 pub struct Page {
     /// Rows at most; never more than `limits::PAGE_ROWS_MAX`.
@@ -88,6 +92,7 @@ impl Page {
 
 /// A secret on its way from a front end: it goes through serde, and does not print.
 #[derive(Clone)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(type = "string"))]
 pub struct SecretText(pub SecretString);
 
 impl Serialize for SecretText {

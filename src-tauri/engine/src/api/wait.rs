@@ -14,6 +14,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Parameters of `wait.idle`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct IdleParams {
     /// Also wait for what falls due within `within_seconds`.
@@ -26,6 +27,7 @@ pub struct IdleParams {
 
 /// Whether there is anything left to do. No call waits longer than `limits::SETTLE_WAIT`: ask again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct Idle {
     /// Nothing is.
     pub idle: bool,

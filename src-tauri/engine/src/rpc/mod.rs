@@ -42,8 +42,10 @@ pub struct Answer {
 
 /// A [`Fault`] on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub struct WireFault {
     /// Stable word.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::FaultCode"))]
     pub code: String,
     /// What this means for the owner.
     pub consequence: String,

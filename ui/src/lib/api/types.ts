@@ -1,333 +1,737 @@
 /**
- * The views and parameters of the engine, as they stand in JSON. This file is written by hand to match
- * `engine/src/api`, and is to be replaced by the generated one; nothing else may stand in it.
+ * What the engine and the window say to each other. Generated from the engine's `api` by `cargo xtask types`; change
+ * it there.
  */
+
+/** What `notification.notify_again` did. */
+export type Again = {
+  /** The new action. */
+  operation_key: string,
+};
+
+/** Parameters of `notification.notify_again`. */
+export type AgainParams = {
+  /** The mail. */
+  message_key: string,
+};
+
+/** A row of `alarms.list`. */
+export type AlarmRow = {
+  /** Its number; the list pages by it. */
+  id: string,
+  /** What kind. */
+  code: string,
+  /** What it is about. */
+  about: string,
+  /** Since when. */
+  opened_at: Time,
+  /** Until when; null while it lasts. */
+  cleared_at: Time | null,
+  /** In words. */
+  text: string,
+};
+
+/** One try. */
+export type AttemptView = {
+  /** The notification it was for. */
+  dispatch_key: string,
+  /** Its number. */
+  attempt: number,
+  /** When it was written down. */
+  started_at: Time,
+  /** When the first byte of the message was about to leave. */
+  payload_started_at: Time | null,
+  /** When it was settled. */
+  finished_at: Time | null,
+  /** `accepted`, `deferred`, `rejected`, `unknown` or `abandoned`; null while it is in hand. */
+  outcome: Outcome | null,
+  /** What kind of error. */
+  code: string | null,
+  /** The error for people. */
+  detail: string | null,
+};
+
+/** A row of `attention.list`. */
+export type AttentionRow = {
+  /** The notification. */
+  dispatch_key: string,
+  /** The mail. */
+  message_key: string,
+  /** Its subject. */
+  subject: string | null,
+  /** The owner's name for the destination. */
+  destination: string,
+  /** `dead` or `uncertain`. */
+  status: AttentionStatus,
+  /** Attempts so far in this round. */
+  attempt: number,
+  /** What went wrong last. */
+  last_error: ErrorView | null,
+  /** Since when it stands so. */
+  since: Time,
+};
+
+/** Where a notification stands that waits for the owner. */
+export type AttentionStatus = 'dead' | 'uncertain';
+
+/** What was decided. */
+export type DecisionWord = 'notify' | 'silent' | 'hold';
+
+/** What can be done where an answer is lost. */
+export type DeliveryClass = 'A' | 'B' | 'C';
+
+/** One report. */
+export type DeliveryView = {
+  /** Names the event of its source. */
+  delivery_key: string,
+  /** By which path. */
+  source: string,
+  /** At which place. */
+  locator: string,
+  /** What it was found to be. */
+  verdict: Verdict,
+  /** Why, in words. */
+  reason: string,
+  /** How often. */
+  times_seen: number,
+  /** When, first. */
+  first_seen_at: Time,
+  /** When, last. */
+  last_seen_at: Time,
+};
+
+/** Parameters of `destination.add`. */
+export type DestinationAddParams = {
+  /** The channel's id, e.g. `ntfy`. */
+  kind: string,
+  /** The owner's name for it. */
+  name: string,
+  /** Fields that are not secret. */
+  fields?: { [key in string]: string },
+  /** Secret fields. */
+  secrets?: { [key in string]: SecretText },
+  /** `never-twice` or `never-lost`; by default the channel's. */
+  policy?: Policy,
+  /** `full` (the default), `sender` or `none`. */
+  privacy?: Privacy,
+  /** A notification older than this is not sent any more; 0: always. */
+  max_age_seconds?: number,
+  /** Used only where a route names it. */
+  fallback_only?: boolean,
+  /** Send a test message before it is kept. */
+  test: boolean,
+};
+
+/** Parameters of `destination.set`; what is not given stays. */
+export type DestinationSetParams = {
+  /** Which. */
+  id: string,
+  /** The owner's name for it. */
+  name?: string,
+  /** Fields to change; an empty value takes the default again. */
+  fields?: { [key in string]: string },
+  /** Secret fields to change; an empty one is removed. */
+  secrets?: { [key in string]: SecretText },
+  /** `never-twice` or `never-lost`. */
+  policy?: Policy,
+  /** `full`, `sender` or `none`. */
+  privacy?: Privacy,
+  /** A notification older than this is not sent any more; 0: always. */
+  max_age_seconds?: number,
+  /** Used only where a route names it. */
+  fallback_only?: boolean,
+  /** Send a test message before it is kept. */
+  test: boolean,
+};
+
+/** How a destination is doing. */
+export type DestinationState = 'ready' | 'failing' | 'paused' | 'sign_in';
+
+/** How a destination is doing. */
+export type DestinationStatus = {
+  /** Its id. */
+  id: string,
+  /** The owner's name for it. */
+  name: string,
+  /** The channel's id. */
+  kind: string,
+  /** `ready`, `failing`, `paused` or `sign_in`. */
+  state: DestinationState,
+  /** When the channel last accepted something. */
+  last_delivery_at: Time | null,
+  /** What went wrong last, while nothing was accepted since. */
+  error: ErrorView | null,
+};
+
+/** A row of `destination.list`: how it is doing, with its settings. */
+export type DestinationView = {
+  /** The real target, as in keys. */
+  recipient: string,
+  /** `never-twice` or `never-lost`. */
+  policy: Policy,
+  /** `full`, `sender` or `none`. */
+  privacy: Privacy,
+  /** A notification older than this is not sent any more. */
+  max_age_seconds: number | null,
+  /** Used only where a route names it. */
+  fallback_only: boolean,
+  /** Fields that are not secret, defaults included. */
+  fields: { [key in string]: string },
+  /** Its id. */
+  id: string,
+  /** The owner's name for it. */
+  name: string,
+  /** The channel's id. */
+  kind: string,
+  /** `ready`, `failing`, `paused` or `sign_in`. */
+  state: DestinationState,
+  /** When the channel last accepted something. */
+  last_delivery_at: Time | null,
+  /** What went wrong last, while nothing was accepted since. */
+  error: ErrorView | null,
+};
+
+/** A row of `duplicates.list`: a mail that was reported more than once. */
+export type DuplicatesRow = {
+  /** The mail. */
+  message_key: string,
+  /** Its subject. */
+  subject: string | null,
+  /** The report that counted. */
+  kept: Kept,
+  /** The others. */
+  suppressed: Array<Suppressed>,
+};
+
+/** What went wrong, as code and sentence. */
+export type ErrorView = {
+  /** Stable word. */
+  code: string,
+  /** For people; no secrets, no mail content. */
+  detail: string,
+};
+
+/** What `explain.get` gives. */
+export type Explanation = {
+  /** Every report of it. */
+  deliveries: Array<DeliveryView>,
+  /** Every identifier it is known by. */
+  identities: Array<IdentityView>,
+  /** Every try to tell of it. */
+  attempts: Array<AttemptView>,
+  /** The mail. */
+  message_key: string,
+  /** The action on it. */
+  operation_key: string | null,
+  /** Scope of keys. */
+  mailbox_id: string,
+  /** Its author's address. */
+  from: string | null,
+  /** Its subject. */
+  subject: string | null,
+  /** Its Date header. */
+  sent_at: Time | null,
+  /** When it was first reported. */
+  first_seen_at: Time,
+  /** What the first report was found to be. */
+  first_verdict: Verdict,
+  /** `notify`, `silent` or `hold`. */
+  decision: DecisionWord | null,
+  /** Why. */
+  reason: string | null,
+  /** How often it was reported, by all paths. */
+  sightings: number,
+  /** Whom it was told. */
+  notifications: Array<NotificationView>,
+};
+
+/** The kinds of fault a front end treats differently. */
+export type FaultCode = 'not_found' | 'invalid' | 'conflict' | 'unreachable' | 'tls' | 'sign_in' | 'protocol' | 'secret' | 'busy' | 'storage' | 'newer' | 'test_failed' | 'internal';
+
+/** One field of the form. */
+export type FieldView = {
+  /** As in `--set KEY=VALUE`. */
+  key: string,
+  /** It is given with `--secret KEY=-` and never shown. */
+  secret: boolean,
+  /** It makes the recipient. */
+  target: boolean,
+  /** Must be given. */
+  required: boolean,
+  /** Used where it is not given. */
+  default: string | null,
+};
+
+/** What was found of one thing. */
+export type Finding = {
+  /** `data_folder`, `database`, `secrets`, `network`, `mailbox`, `destination` or `clock`. */
+  check: string,
+  /** Which one, for people. */
+  about: string,
+  /** `ok`, `warn` or `fail`. */
+  result: string,
+  /** What was found; unless it is well: consequence, cause and next step. */
+  detail: string,
+};
+
+/** A row of `history.list`. */
+export type HistoryRow = {
+  /** The mail. */
+  message_key: string,
+  /** The action on it. */
+  operation_key: string | null,
+  /** Scope of keys. */
+  mailbox_id: string,
+  /** Its author's address. */
+  from: string | null,
+  /** Its subject. */
+  subject: string | null,
+  /** Its Date header. */
+  sent_at: Time | null,
+  /** When it was first reported. */
+  first_seen_at: Time,
+  /** What the first report was found to be. */
+  first_verdict: Verdict,
+  /** `notify`, `silent` or `hold`. */
+  decision: DecisionWord | null,
+  /** Why. */
+  reason: string | null,
+  /** How often it was reported, by all paths. */
+  sightings: number,
+  /** Whom it was told. */
+  notifications: Array<NotificationView>,
+};
+
+/** Names one thing: an id, or where it is unique the owner's name for it. */
+export type Id = {
+  /** The id. */
+  id: string,
+};
+
+/** One identifier. */
+export type IdentityView = {
+  /** `message_id`, `fingerprint` or the provider's kind. */
+  kind: string,
+  /** Its value. */
+  value: string,
+};
+
+/** The report that counted. */
+export type Kept = {
+  /** By which path. */
+  source: string,
+  /** At which place. */
+  locator: string,
+  /** When. */
+  at: Time,
+};
+
+/** A row of `destination.kinds`. */
+export type KindView = {
+  /** The channel's id. */
+  kind: string,
+  /** What can be done where an answer is lost: `A` (it drops repeats), `B` (it can be asked), `C` (neither). */
+  class: DeliveryClass,
+  /** How long it remembers a key (class A). */
+  window_seconds: number | null,
+  /** It can be asked what became of a key. */
+  lookup: boolean,
+  /** A notification can be taken back. */
+  retract: boolean,
+  /** What a message may measure. */
+  limits: LimitsView,
+  /** What the owner fills in. */
+  fields: Array<FieldView>,
+};
+
+/** What a message may measure. */
+export type LimitsView = {
+  /** Bytes of the title. */
+  title_bytes_max: number,
+  /** Bytes of the text. */
+  body_bytes_max: number,
+};
+
+/** Parameters of `mailbox.add`. */
+export type MailboxAddParams = {
+  /** The owner's address there. */
+  email: string,
+  /** Scope of keys; by default the address in lower case. */
+  mailbox_id?: string,
+  /** How it is read. */
+  server?: ServerParams,
+  /** Folders to watch; by default `INBOX`. */
+  folders?: Array<string>,
+  /** The password. */
+  password?: SecretText,
+  /** Log in and look at each folder before it is kept. */
+  test: boolean,
+};
+
+/** Parameters of `mailbox.set`; what is not given stays. */
+export type MailboxSetParams = {
+  /** Which. */
+  id: string,
+  /** The owner's address there. */
+  email?: string,
+  /** Scope of keys: it is fixed, and another than the present one is refused. */
+  mailbox_id?: string,
+  /** How it is read. */
+  server?: ServerParams,
+  /** Folders to watch, instead of the present ones; empty: they stay. */
+  folders?: Array<string>,
+  /** The new password. */
+  password?: SecretText,
+  /** Log in and look at each folder before it is kept. */
+  test: boolean,
+};
+
+/** How a mailbox or a source is doing; `stopped`: nothing runs. */
+export type MailboxState = 'starting' | 'watching' | 'offline' | 'sign_in' | 'failing' | 'paused' | 'stopped';
+
+/** How a mailbox is doing. */
+export type MailboxStatus = {
+  /** Its account id. */
+  id: string,
+  /** Scope of keys. */
+  mailbox_id: string,
+  /** The owner's address there. */
+  email: string,
+  /** `starting`, `watching`, `offline`, `sign_in`, `failing`, `paused`; `stopped` while nothing runs. */
+  state: MailboxState,
+  /** `idle`, `poll`, `push` or `none`. */
+  method: WatchMethod,
+  /** When the last whole check ended. */
+  last_check_at: Time | null,
+  /** When its last mail was reported. */
+  last_mail_at: Time | null,
+  /** What is wrong. */
+  error: ErrorView | null,
+};
+
+/** A row of `mailbox.list`: how it is doing, with its settings. */
+export type MailboxView = {
+  /** Host name or address; null without IMAP. */
+  host: string | null,
+  /** TCP port. */
+  port: number | null,
+  /** `implicit`, `starttls` or `none`. */
+  tls: Tls | null,
+  /** Name to log in with. */
+  username: string | null,
+  /** Wire names of the folders watched. */
+  folders: Array<string>,
+  /** PEM file with the authorities to trust. */
+  ca_file: string | null,
+  /** SHA-256 of the one certificate to trust. */
+  pin: string | null,
+  /** The password may go unprotected to another machine. */
+  allow_plaintext: boolean,
+  /** Its account id. */
+  id: string,
+  /** Scope of keys. */
+  mailbox_id: string,
+  /** The owner's address there. */
+  email: string,
+  /** `starting`, `watching`, `offline`, `sign_in`, `failing`, `paused`; `stopped` while nothing runs. */
+  state: MailboxState,
+  /** `idle`, `poll`, `push` or `none`. */
+  method: WatchMethod,
+  /** When the last whole check ended. */
+  last_check_at: Time | null,
+  /** When its last mail was reported. */
+  last_mail_at: Time | null,
+  /** What is wrong. */
+  error: ErrorView | null,
+};
+
+/** Nothing to give, or nothing to say. */
+export type Nothing = Record<string, never>;
+
+/** Where a notification stands. */
+export type NotificationStatus = 'pending' | 'processing' | 'completed' | 'dead' | 'uncertain' | 'cancelled';
+
+/** One notification. */
+export type NotificationView = {
+  /** Its key. */
+  dispatch_key: string,
+  /** The owner's name for the destination. */
+  destination: string,
+  /** The real target. */
+  recipient: string,
+  /** `pending`, `processing`, `completed`, `dead`, `uncertain` or `cancelled`. */
+  status: NotificationStatus,
+  /** Why it was given up or cancelled. */
+  reason: string | null,
+  /** Attempts so far in this round. */
+  attempt: number,
+  /** When it is to be sent, while it is pending. */
+  due_at: Time | null,
+  /** When it ended. */
+  completed_at: Time | null,
+  /** The channel's id of it. */
+  external_message_id: string | null,
+  /** What went wrong last. */
+  last_error: ErrorView | null,
+};
+
+/** What came of an attempt. */
+export type Outcome = 'accepted' | 'deferred' | 'rejected' | 'unknown' | 'abandoned';
+
+/** A page of a list, newest first. */
+export type Page = {
+  /** Rows at most; never more than `limits::PAGE_ROWS_MAX`. */
+  limit?: number,
+  /** The key of the last row of the page before. */
+  before?: string,
+};
+
+/** What is worse: told twice, or not told. */
+export type Policy = 'never-twice' | 'never-lost';
+
+/** How much of a mail leaves this computer. */
+export type Privacy = 'full' | 'sender' | 'none';
+
+/** Parameters of `notification.redrive`. */
+export type RedriveParams = {
+  /** Dead letters since then, RFC 3339. */
+  since: Time,
+};
+
+/** What `notification.redrive` did. */
+export type Redriven = {
+  /** Notifications put back. */
+  redriven: number,
+};
+
+/** Parameters of `route.add`. */
+export type RouteAddParams = {
+  /** The owner's name for it. */
+  name: string,
+  /** The primary destination, by id or name. */
+  to: string,
+  /** Its fallbacks in order, by id or name. */
+  fallbacks?: Array<string>,
+};
+
+/** A row of `route.list`. */
+export type RouteView = {
+  /** Its id. */
+  id: string,
+  /** The owner's name for it. */
+  name: string,
+  /** Id of the primary destination. */
+  to: string,
+  /** Ids of its fallbacks, in order. */
+  fallbacks: Array<string>,
+};
+
+/** Parameters of `rule.add`. */
+export type RuleAddParams = {
+  /** Only for this mailbox, by id or address. */
+  mailbox?: string,
+  /** `FIELD [not] contains|is|starts|matches "VALUE"`; all must hold. */
+  conditions?: Array<string>,
+  /** Tell by these routes, by id or name. */
+  routes?: Array<string>,
+  /** Tell nobody, for this reason. */
+  silent?: string,
+  /** Put it before this rule; else it is the last. */
+  before?: string,
+};
+
+/** Parameters of `rule.move`. */
+export type RuleMoveParams = {
+  /** Which. */
+  id: string,
+  /** Put it before this rule; else it is the last. */
+  before?: string,
+};
+
+/** Parameters of `rule.try`. */
+export type RuleTryParams = {
+  /** On so many of the newest mails. */
+  last: number,
+};
+
+/** A row of `rule.list`, in the order in which they are asked. */
+export type RuleView = {
+  /** Its id. */
+  id: string,
+  /** Account id of the one mailbox it is for. */
+  mailbox: string | null,
+  /** Conditions in words; all must hold. */
+  conditions: Array<string>,
+  /** Ids of the routes to tell by. */
+  routes: Array<string>,
+  /** Why nobody is told; null where somebody is. */
+  silent: string | null,
+};
+
+/** A secret on its way from a front end: it goes through serde, and does not print. */
+export type SecretText = string;
+
+/** How a mailbox is read. What is not given keeps its value, or its default where it is new. */
+export type ServerParams = {
+  /** It is not read by IMAP: only other sources report its mail. */
+  no_imap?: boolean,
+  /** Host name or address. */
+  host?: string,
+  /** TCP port; by default 993 with implicit TLS, else 143. */
+  port?: number,
+  /** `implicit` (the default), `starttls` or `none`. */
+  tls?: Tls,
+  /** Name to log in with; by default the e-mail address. */
+  username?: string,
+  /** PEM file with the authorities to trust instead of the system's; an absolute path. */
+  ca_file?: string,
+  /** SHA-256 of the one certificate to trust. */
+  pin?: string,
+  /** The password may go unprotected to another machine. */
+  allow_plaintext?: boolean,
+};
+
+/** Parameters of `settings.get`. */
+export type SettingGetParams = {
+  /** Which. */
+  key: string,
+};
+
+/** Parameters of `settings.set`. */
+export type SettingSetParams = {
+  /** Which. */
+  key: string,
+  /** The new value; lists are comma-separated. */
+  value: string,
+};
+
+/** A row of `settings.list`. */
+export type SettingView = {
+  /** Its key. */
+  key: string,
+  /** The value in force. */
+  value: string,
+  /** The value without the owner's. */
+  default: string,
+};
+
+/** What became of one notification. */
+export type Settled = {
+  /** Its key. */
+  dispatch_key: string,
+  /** Where it stands now. */
+  status: NotificationStatus,
+};
+
+/** What `status.get` gives. */
+export type Status = {
+  /** Somebody watches; else this was read from the data folder alone. */
+  running: boolean,
+  /** A row per mailbox. */
+  mailboxes: Array<MailboxStatus>,
+  /** A row per destination. */
+  destinations: Array<DestinationStatus>,
+  /** Notifications to be sent, now or later. */
+  pending: number,
+  /** When the oldest of those that could be sent now fell due. */
+  oldest_due_at: Time | null,
+  /** Notifications given up. */
+  dead: number,
+  /** Notifications of which nobody can say whether they arrived. */
+  uncertain: number,
+  /** Mails that wait for a time or for the mail itself. */
+  held: number,
+  /** Alarms that last, newest first. */
+  alarms: Array<AlarmRow>,
+  /** What happened since midnight, local time. */
+  today: Today,
+};
+
+/** A report that was suppressed. */
+export type Suppressed = {
+  /** By which path. */
+  source: string,
+  /** At which place. */
+  locator: string,
+  /** `repeat` (the same event again) or `duplicate` (the same mail by another path or place). */
+  verdict: SuppressedVerdict,
+  /** In words. */
+  reason: string,
+  /** When, last. */
+  at: Time,
+  /** How often. */
+  times_seen: number,
+};
+
+/** What a suppressed sighting was found to be. */
+export type SuppressedVerdict = 'repeat' | 'duplicate';
 
 /** RFC 3339, UTC, milliseconds. */
 export type Time = string;
 
-export type Topic =
-  | 'status'
-  | 'history'
-  | 'duplicates'
-  | 'attention'
-  | 'alarms'
-  | 'mailboxes'
-  | 'destinations'
-  | 'sources'
-  | 'routes'
-  | 'rules'
-  | 'settings';
-
-export type FaultCode =
-  | 'not_found'
-  | 'invalid'
-  | 'conflict'
-  | 'unreachable'
-  | 'tls'
-  | 'sign_in'
-  | 'protocol'
-  | 'secret'
-  | 'busy'
-  | 'storage'
-  | 'newer'
-  | 'test_failed'
-  | 'internal';
-
-/** What a call is refused with. */
-export interface WireFault {
-  code: FaultCode;
-  consequence: string;
-  cause: string;
-  next_step: string;
-}
-
-export interface ErrorView {
-  code: string;
-  detail: string;
-}
-export interface Id {
-  id: string;
-}
-export type Nothing = Record<string, never>;
-export interface Page {
-  limit?: number;
-  before?: string;
-}
-
-export type MailboxState = 'starting' | 'watching' | 'offline' | 'sign_in' | 'failing' | 'paused' | 'stopped';
-export type Method = 'idle' | 'poll' | 'push' | 'none';
-export interface MailboxStatus {
-  id: string;
-  mailbox_id: string;
-  email: string;
-  state: MailboxState;
-  method: Method;
-  last_check_at: Time | null;
-  last_mail_at: Time | null;
-  error: ErrorView | null;
-}
+/** Protection of an IMAP connection. */
 export type Tls = 'implicit' | 'starttls' | 'none';
-export interface MailboxView extends MailboxStatus {
-  host: string | null;
-  port: number | null;
-  tls: Tls | null;
-  username: string | null;
-  folders: string[];
-  ca_file: string | null;
-  pin: string | null;
-  allow_plaintext: boolean;
-}
-export interface ServerParams {
-  no_imap?: boolean;
-  host?: string;
-  port?: number;
-  tls?: Tls;
-  username?: string;
-  ca_file?: string;
-  pin?: string;
-  allow_plaintext?: boolean;
-}
-export interface MailboxAddParams {
-  email: string;
-  mailbox_id?: string;
-  server?: ServerParams;
-  folders?: string[];
-  password?: string;
-  test: boolean;
-}
-export interface MailboxSetParams {
-  id: string;
-  email?: string;
-  server?: ServerParams;
-  folders?: string[];
-  password?: string;
-  test: boolean;
-}
 
-export type DestinationState = 'ready' | 'failing' | 'paused' | 'sign_in';
-export interface DestinationStatus {
-  id: string;
-  name: string;
-  kind: string;
-  state: DestinationState;
-  last_delivery_at: Time | null;
-  error: ErrorView | null;
-}
-export type Policy = 'never-twice' | 'never-lost';
-export type Privacy = 'full' | 'sender' | 'none';
-export interface DestinationView extends DestinationStatus {
-  recipient: string;
-  policy: Policy;
-  privacy: Privacy;
-  max_age_seconds: number | null;
-  fallback_only: boolean;
-  fields: Record<string, string>;
-}
-export interface DestinationAddParams {
-  kind: string;
-  name: string;
-  fields?: Record<string, string>;
-  secrets?: Record<string, string>;
-  policy?: Policy;
-  privacy?: Privacy;
-  max_age_seconds?: number;
-  fallback_only?: boolean;
-  test: boolean;
-}
-export interface DestinationSetParams extends Partial<Omit<DestinationAddParams, 'kind' | 'test'>> {
-  id: string;
-  test: boolean;
-}
-export interface FieldView {
-  key: string;
-  secret: boolean;
-  target: boolean;
-  required: boolean;
-  default: string | null;
-}
-export interface KindView {
-  kind: string;
-  class: 'A' | 'B' | 'C';
-  window_seconds: number | null;
-  lookup: boolean;
-  retract: boolean;
-  limits: { title_bytes_max: number; body_bytes_max: number };
-  fields: FieldView[];
-}
+/** What happened since midnight, local time. Ringonce's own messages are not counted. */
+export type Today = {
+  /** Reports of mails, repeats included. */
+  sightings: number,
+  /** Mails of which the owner was told. */
+  rings: number,
+  /** Mails of which nobody was to be told. */
+  silent: number,
+  /** Reports that were repeats or duplicates. */
+  duplicates: number,
+};
 
-export interface RouteView {
-  id: string;
-  name: string;
-  to: string;
-  fallbacks: string[];
-}
-export interface RouteAddParams {
-  name: string;
-  to: string;
-  fallbacks?: string[];
-}
-export interface RuleView {
-  id: string;
-  mailbox: string | null;
-  conditions: string[];
-  routes: string[];
-  silent: string | null;
-}
-export interface RuleAddParams {
-  mailbox?: string;
-  conditions?: string[];
-  routes?: string[];
-  silent?: string;
-  before?: string;
-}
-export interface RuleMoveParams {
-  id: string;
-  before?: string;
-}
-export type DecisionWord = 'notify' | 'silent' | 'hold';
-export interface TryRow {
-  message_key: string;
-  from: string | null;
-  subject: string | null;
-  decision: DecisionWord;
-  reason: string;
-  rule_id: string | null;
-  was: DecisionWord | '';
-}
+/** What a change makes out of date. */
+export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms' | 'mailboxes' | 'destinations' | 'sources' | 'routes' | 'rules' | 'settings';
 
-export interface SettingView {
-  key: string;
-  value: string;
-  default: string;
-}
+/** A row of `rule.try`: what the present rules would do with a mail. */
+export type TryRow = {
+  /** The mail. */
+  message_key: string,
+  /** Its author's address. */
+  from: string | null,
+  /** Its subject. */
+  subject: string | null,
+  /** `notify`, `silent` or `hold`. */
+  decision: DecisionWord,
+  /** Why. */
+  reason: string,
+  /** The rule that decides; null: a fixed one. */
+  rule_id: string | null,
+  /** What was decided when it came. */
+  was: WasDecision,
+};
 
-export interface Status {
-  running: boolean;
-  mailboxes: MailboxStatus[];
-  destinations: DestinationStatus[];
-  pending: number;
-  oldest_due_at: Time | null;
-  dead: number;
-  uncertain: number;
-  held: number;
-  today: Today;
-}
-export interface Today {
-  sightings: number;
-  rings: number;
-  silent: number;
-  duplicates: number;
-}
-
+/** What a sighting was found to be. */
 export type Verdict = 'new' | 'repeat' | 'duplicate' | 'collision' | 'baseline' | 'old';
-export type NotificationStatus = 'pending' | 'processing' | 'completed' | 'dead' | 'uncertain' | 'cancelled';
-export interface NotificationView {
-  dispatch_key: string;
-  destination: string;
-  recipient: string;
-  status: NotificationStatus;
-  reason: string | null;
-  attempt: number;
-  due_at: Time | null;
-  completed_at: Time | null;
-  external_message_id: string | null;
-  last_error: ErrorView | null;
-}
-export interface HistoryRow {
-  message_key: string;
-  operation_key: string | null;
-  mailbox_id: string;
-  from: string | null;
-  subject: string | null;
-  sent_at: Time | null;
-  first_seen_at: Time;
-  first_verdict: Verdict;
-  decision: DecisionWord | null;
-  reason: string | null;
-  sightings: number;
-  notifications: NotificationView[];
-}
-export interface DeliveryView {
-  delivery_key: string;
-  source: string;
-  locator: string;
-  verdict: Verdict;
-  reason: string;
-  times_seen: number;
-  first_seen_at: Time;
-  last_seen_at: Time;
-}
-export interface IdentityView {
-  kind: string;
-  value: string;
-}
-export type Outcome = 'accepted' | 'deferred' | 'rejected' | 'unknown' | 'abandoned';
-export interface AttemptView {
-  dispatch_key: string;
-  attempt: number;
-  started_at: Time;
-  payload_started_at: Time | null;
-  finished_at: Time | null;
-  outcome: Outcome | null;
-  code: string | null;
-  detail: string | null;
-}
-export interface Explanation extends HistoryRow {
-  deliveries: DeliveryView[];
-  identities: IdentityView[];
-  attempts: AttemptView[];
-}
 
-export interface Kept {
-  source: string;
-  locator: string;
-  at: Time;
-}
-export interface Suppressed {
-  source: string;
-  locator: string;
-  verdict: 'repeat' | 'duplicate';
-  reason: string;
-  at: Time;
-  times_seen: number;
-}
-export interface DuplicatesRow {
-  message_key: string;
-  subject: string | null;
-  kept: Kept;
-  suppressed: Suppressed[];
-}
+/** What was decided when it came; empty: nothing. */
+export type WasDecision = 'notify' | 'silent' | 'hold' | '';
 
-export interface AttentionRow {
-  dispatch_key: string;
-  message_key: string;
-  subject: string | null;
-  destination: string;
-  status: 'dead' | 'uncertain';
-  attempt: number;
-  last_error: ErrorView | null;
-  since: Time;
-}
-export interface AlarmRow {
-  id: string;
-  code: string;
-  about: string;
-  opened_at: Time;
-  cleared_at: Time | null;
-  text: string;
-}
-export interface Settled {
-  dispatch_key: string;
-  status: NotificationStatus;
-}
+/** How a source hears of mail. */
+export type WatchMethod = 'idle' | 'poll' | 'push' | 'none';
 
-/** Every method of the engine the window calls: parameters and result. */
+/** A [`Fault`] on the wire. */
+export type WireFault = {
+  /** Stable word. */
+  code: FaultCode,
+  /** What this means for the owner. */
+  consequence: string,
+  /** Why it happened. */
+  cause: string,
+  /** What to do next. */
+  next_step: string,
+};
+
+/** Every method of the engine a window may call: parameters and result. */
 export interface Methods {
   'mailbox.add': [MailboxAddParams, Id];
   'mailbox.set': [MailboxSetParams, Nothing];
   'mailbox.test': [Id, Nothing];
-  'mailbox.list': [Nothing, MailboxView[]];
+  'mailbox.list': [Nothing, Array<MailboxView>];
   'mailbox.pause': [Id, Nothing];
   'mailbox.resume': [Id, Nothing];
   'mailbox.remove': [Id, Nothing];
@@ -335,29 +739,31 @@ export interface Methods {
   'destination.set': [DestinationSetParams, Nothing];
   'destination.test': [Id, Nothing];
   'destination.remove': [Id, Nothing];
-  'destination.list': [Nothing, DestinationView[]];
+  'destination.list': [Nothing, Array<DestinationView>];
   'destination.pause': [Id, Nothing];
   'destination.resume': [Id, Nothing];
-  'destination.kinds': [Nothing, KindView[]];
+  'destination.kinds': [Nothing, Array<KindView>];
   'route.add': [RouteAddParams, Id];
-  'route.list': [Nothing, RouteView[]];
+  'route.list': [Nothing, Array<RouteView>];
   'route.remove': [Id, Nothing];
   'rule.add': [RuleAddParams, Id];
-  'rule.list': [Nothing, RuleView[]];
+  'rule.list': [Nothing, Array<RuleView>];
   'rule.move': [RuleMoveParams, Nothing];
   'rule.remove': [Id, Nothing];
-  'rule.try': [{ last: number }, TryRow[]];
-  'settings.list': [Nothing, SettingView[]];
-  'settings.set': [{ key: string; value: string }, SettingView];
+  'rule.try': [RuleTryParams, Array<TryRow>];
+  'settings.list': [Nothing, Array<SettingView>];
+  'settings.get': [SettingGetParams, SettingView];
+  'settings.set': [SettingSetParams, SettingView];
   'status.get': [Nothing, Status];
-  'history.list': [Page, HistoryRow[]];
-  'duplicates.list': [Page, DuplicatesRow[]];
-  'attention.list': [Page, AttentionRow[]];
-  'alarms.list': [Page, AlarmRow[]];
+  'history.list': [Page, Array<HistoryRow>];
+  'duplicates.list': [Page, Array<DuplicatesRow>];
+  'attention.list': [Page, Array<AttentionRow>];
+  'alarms.list': [Page, Array<AlarmRow>];
   'explain.get': [Id, Explanation];
   'notification.retry': [Id, Settled];
   'notification.mark_delivered': [Id, Settled];
   'notification.dismiss': [Id, Settled];
-  'notification.redrive': [{ since: Time }, { redriven: number }];
-  'notification.notify_again': [{ message_key: string }, { operation_key: string }];
+  'notification.redrive': [RedriveParams, Redriven];
+  'notification.notify_again': [AgainParams, Again];
+  'doctor.run': [Nothing, Array<Finding>];
 }

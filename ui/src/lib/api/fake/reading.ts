@@ -144,6 +144,7 @@ export const reading: Handlers = {
       dead: stuck.filter((row) => row.status === 'dead').length,
       uncertain: stuck.filter((row) => row.status === 'uncertain').length,
       held: 0,
+      alarms: [],
       today: full ? rest.figures : { sightings: 0, rings: 0, silent: 0, duplicates: 0 },
       paused_until: world.pausedUntil,
       offline_since: null,
