@@ -18,6 +18,7 @@ mod printed;
 pub mod program;
 pub mod receiver;
 pub mod relay;
+pub mod screen;
 pub mod tls;
 pub mod tmpfs;
 pub mod wait;

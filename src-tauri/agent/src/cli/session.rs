@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use directories::ProjectDirs;
 use ringonce_engine::api::Api;
 use ringonce_engine::api::methods::{Access, find};
 use ringonce_engine::api::settings::SecretsParams;
 use ringonce_engine::model::error::{Fault, FaultCode};
 use ringonce_engine::rpc::client::Client;
-use ringonce_engine::rpc::lock::{DataLock, prepare};
+use ringonce_engine::rpc::lock::{DataLock, default_data_dir, prepare};
 use ringonce_engine::rpc::reach::{Reach, reach, running};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -88,17 +87,7 @@ pub(crate) fn view<T: DeserializeOwned>(method: &str, value: Value) -> Result<T,
 
 /// The data folder, as given or the platform's.
 pub(crate) fn data_dir(global: &Global) -> Result<PathBuf, Fault> {
-    if let Some(dir) = &global.data_dir {
-        return Ok(dir.clone());
-    }
-    ProjectDirs::from("", "", "ringonce").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
-        Fault::new(
-            FaultCode::Storage,
-            "Nothing was done",
-            "this user has no home folder",
-            "name a data folder with --data-dir",
-        )
-    })
+    global.data_dir.clone().map_or_else(default_data_dir, Ok)
 }
 
 /// `None`: there is nothing to look at yet, or it has to be brought up to date first.

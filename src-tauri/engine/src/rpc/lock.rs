@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use directories::ProjectDirs;
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Fault, FaultCode};
@@ -42,6 +43,21 @@ impl Holder {
             "stop it first, or use another folder with --data-dir",
         )
     }
+}
+
+/// The data folder where the owner names none.
+///
+/// # Errors
+/// `storage` for a user without a home.
+pub fn default_data_dir() -> Result<PathBuf, Fault> {
+    ProjectDirs::from("", "", "ringonce").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
+        Fault::new(
+            FaultCode::Storage,
+            "Nothing was done",
+            "this user has no home folder",
+            "name a data folder with --data-dir",
+        )
+    })
 }
 
 /// The right to write to a data folder; given back when dropped.
