@@ -22,3 +22,4 @@ pub mod tls;
 pub mod tmpfs;
 pub mod wait;
 pub mod webhook_caller;
+pub mod window;
