@@ -35,3 +35,4 @@ mod secrets;
 mod servers;
 mod tidy;
 mod transfer;
+mod window;

@@ -1,6 +1,7 @@
 //! The program `ringonce`: resident program and command line.
 
 mod cli;
+mod window;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -117,6 +117,8 @@ pub const RPC_ANSWER_WAIT: Duration = Duration::from_secs(180);
 pub const RPC_STOP_WAIT: Duration = Duration::from_secs(5);
 /// A client that does not take its answers this long is dropped.
 pub const RPC_WRITE_WAIT: Duration = Duration::from_secs(10);
+/// Longest place in the window that is passed on.
+pub const WINDOW_PLACE_BYTES_MAX: usize = 4096;
 /// Rows of one page of a list; whoever wants more asks again.
 pub const PAGE_ROWS_MAX: u32 = 500;
 /// Rows of a page where nothing else is asked for.

@@ -23,3 +23,4 @@ pub mod tls;
 pub mod tmpfs;
 pub mod wait;
 pub mod webhook_caller;
+pub mod window;

@@ -6,6 +6,7 @@ mod attention;
 mod completions;
 mod data;
 mod demo;
+mod desktop;
 mod destination;
 mod doctor;
 mod duplicates;
@@ -36,18 +37,21 @@ mod words;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
-use ringonce_engine::model::error::{Fault, FaultCode};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use ringonce_engine::secret::choice::Choice;
 
 use crate::cli::failure::Done;
 
-/// Watches your mailboxes and tells you once of each mail.
+/// Watches your mailboxes and tells you once of each mail. Without a command: with a tray icon, and opens the window.
 #[derive(Parser)]
 #[command(name = "ringonce", version, about, max_term_width = 110)]
 pub(crate) struct CommandLine {
     #[command(flatten)]
     global: Global,
+    /// Without a command: do not open the window.
+    #[arg(long)]
+    background: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -125,8 +129,12 @@ enum Command {
 /// Runs a command to its end.
 #[allow(clippy::cognitive_complexity, reason = "one arm for each command")]
 pub(crate) async fn run(command_line: CommandLine) -> Done {
-    let CommandLine { global, command } = command_line;
-    let Some(command) = command else { return Err(no_display().into()) };
+    let CommandLine { global, background, command } = command_line;
+    let Some(command) = command else { return desktop::run(&global, background).await };
+    if background {
+        let words = "--background is for `ringonce` without a command";
+        CommandLine::command().error(ErrorKind::ArgumentConflict, words).exit();
+    }
     match command {
         Command::Run(run) => run::run(&global, run).await,
         Command::Mailbox(command) => mailbox::run(&global, command).await,
@@ -154,23 +162,12 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
     }
 }
 
-fn no_display() -> Fault {
-    Fault::new(
-        FaultCode::Invalid,
-        "Nothing was started",
-        "Ringonce has no window here",
-        "use `ringonce run --headless`, or see `ringonce --help`",
-    )
-}
-
 fn parse_choice(text: &str) -> Result<Choice, String> {
     Choice::parse(text).map_err(|fault| format!("{}; {}", fault.cause, fault.next_step))
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -188,6 +185,7 @@ mod tests {
             assert!(read.is_ok_and(|read| read.global.json && read.global.secrets.is_some()), "{line}");
         };
         check("");
+        check("--background");
         for line in [
             "run --headless --ready-file f",
             "run --demo",

@@ -107,7 +107,7 @@ impl Resident {
         }
     }
 
-    /// Works until a signal comes or `meanwhile` fails.
+    /// Works until a signal comes, it is told to stop, or `meanwhile` fails.
     pub(crate) async fn serve(&self, meanwhile: impl Future<Output = Done>) -> Done {
         let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         let stop = &self.stop;
@@ -115,6 +115,7 @@ impl Resident {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
+                () = stop.cancelled() => {}
             }
             tracing::info!("Stopping");
         };

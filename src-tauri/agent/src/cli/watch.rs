@@ -33,7 +33,7 @@ pub(crate) async fn run(global: &Global) -> Done {
                 let cause = format!("{count} lines were left out because they were not read in time");
                 failure::tell(&Fault::new(FaultCode::Busy, "Not everything is shown", cause, "see `ringonce history`"));
             }
-            Some(Event::Changed { .. }) | None => {}
+            Some(Event::Changed { .. } | Event::Open { .. } | Event::Bye) | None => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, notification, parse, route, rule, settings, source, status, wait,
+    mailbox, notification, parse, route, rule, settings, source, status, wait, window,
 };
 use crate::model::error::Fault;
 
@@ -99,6 +99,7 @@ pub const METHODS: &[Method] = &[
     method!("notification.redrive", Write, Window, notification::redrive),
     method!("notification.notify_again", Write, Window, notification::notify_again),
     method!("ingest.put", Write, Line, ingest::put),
+    method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),
     method!("doctor.run", Read, Window, doctor::run),
     method!("data.verify", Read, Line, data::verify),

@@ -27,6 +27,7 @@ mod trial;
 pub mod types;
 pub mod view;
 pub mod wait;
+pub mod window;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::api::window::Windows;
 use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::model::error::{Fault, FaultCode};
@@ -59,13 +61,15 @@ pub struct Api {
     secrets: Arc<KeptSecrets>,
     clock: Clock,
     live: Option<Live>,
+    windows: Windows,
 }
 
 impl Api {
     /// Over a data folder whose lock the caller holds; with `live`, over the engine that runs on it.
     #[must_use]
     pub fn new(kernel: Kernel, secrets: Arc<KeptSecrets>, live: Option<Live>) -> Self {
-        Self { readers: kernel.store.readers(), clock: kernel.clock.clone(), kernel: Some(kernel), secrets, live }
+        let (readers, clock) = (kernel.store.readers(), kernel.clock.clone());
+        Self { readers, clock, kernel: Some(kernel), secrets, live, windows: Windows::default() }
     }
 
     /// Over a data folder on which nothing runs and whose lock the caller holds: what is configured and looked at is
@@ -89,7 +93,8 @@ impl Api {
         let Some(readers) = Store::look(data_dir)?.map(Arc::new) else { return Ok(None) };
         let stored = Readers::read(Arc::clone(&readers), setting::list).await?;
         let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
-        Ok(Some(Self { readers, kernel: None, secrets, clock: Clock::system(), live: None }))
+        let (clock, windows) = (Clock::system(), Windows::default());
+        Ok(Some(Self { readers, kernel: None, secrets, clock, live: None, windows }))
     }
 
     /// Calls a method by its name.
@@ -118,6 +123,12 @@ impl Api {
     #[must_use]
     pub fn live(&self) -> Option<&Live> {
         self.live.as_ref()
+    }
+
+    /// The window that is attached, and the way to one.
+    #[must_use]
+    pub fn windows(&self) -> &Windows {
+        &self.windows
     }
 
     async fn read<T, F>(&self, query: F) -> Result<T, Fault>

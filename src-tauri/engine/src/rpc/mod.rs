@@ -2,7 +2,8 @@
 //!
 //! JSON lines. Request `{id, method, params}`; answer `{id, result}` or `{id, error: {code, consequence, cause,
 //! next_step}}`. After `subscribe` come lines `{event: "changed", topics: […]}`, after `watch` lines `{event: "watch",
-//! row: {…}}`. One program at a time holds a data folder ([`lock`]); [`reach`] finds the way to it.
+//! row: {…}}`. `window` makes the client the window, unless there is one (`{first: false}`): it is told `{event:
+//! "open", place}` when it is asked for and `{event: "bye"}` when the program stops on purpose. One program at a time holds a data folder ([`lock`]); [`reach`] finds the way to it.
 
 pub mod client;
 pub mod lock;
@@ -20,7 +21,7 @@ pub struct Request {
     /// Comes back with the answer; several calls may be in hand.
     #[serde(default)]
     pub id: u64,
-    /// As in the table of `api`, or `subscribe` or `watch`.
+    /// As in the table of `api`, or `subscribe`, `watch` or `window`.
     pub method: String,
     /// The method's parameters.
     #[serde(default)]
@@ -69,7 +70,7 @@ impl From<WireFault> for Fault {
     }
 }
 
-/// What is sent without being asked, after `subscribe` or `watch`.
+/// What is sent without being asked, after `subscribe`, `watch` or `window`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -83,6 +84,13 @@ pub enum Event {
         /// A row of `watch`.
         row: Value,
     },
+    /// The window is asked for: raise it, and go to the place.
+    Open {
+        /// Such as `#/attention`; null: where it is.
+        place: Option<String>,
+    },
+    /// The program stops, on purpose.
+    Bye,
     /// The client read too slowly: so many rows of `watch` were left out.
     Missed {
         /// How many.

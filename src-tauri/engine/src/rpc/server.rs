@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::api::history::WatchRow;
+use crate::api::window::Attached;
 use crate::limits::{RPC_CALLS_MAX, RPC_CLIENTS_MAX, RPC_REQUEST_BYTES_MAX, RPC_STOP_WAIT, RPC_WRITE_WAIT};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::happening::Happening;
@@ -79,6 +80,7 @@ impl Server {
 struct Subscriptions {
     topics: Option<Receiver<Topic>>,
     happened: Option<Receiver<Happening>>,
+    window: Option<Attached>,
 }
 
 async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
@@ -97,7 +99,7 @@ async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
             }
             Some(answer) = calls.next() => to_line(&answer),
             line = lines.next(), if reads && calls.len() < RPC_CALLS_MAX => match take(line) {
-                Ok(Some(request)) if matches!(request.method.as_str(), "subscribe" | "watch") => {
+                Ok(Some(request)) if matches!(request.method.as_str(), "subscribe" | "watch" | "window") => {
                     to_line(&told.subscribe(&request, api))
                 }
                 Ok(Some(request)) => {
@@ -119,6 +121,9 @@ async fn serve_client(stream: UnixStream, api: &Api, stop: &CancellationToken) {
         if writes && !send(&mut write, &out).await {
             (reads, writes) = (false, false);
         }
+    }
+    if writes && told.window.is_some() && stop.is_cancelled() {
+        send(&mut write, &to_line(&Event::Bye)).await;
     }
 }
 
@@ -161,20 +166,25 @@ impl Subscriptions {
             let fault = Fault::new(FaultCode::Internal, "Nothing is told", "no engine runs", "please report this");
             return Answer { id: request.id, result: None, error: Some(fault.into()) };
         };
-        if request.method == "watch" {
-            self.happened = Some(kernel.happened.subscribe());
-        } else {
-            self.topics = Some(kernel.topics.subscribe());
+        let mut result = serde_json::json!({});
+        match request.method.as_str() {
+            "watch" => self.happened = Some(kernel.happened.subscribe()),
+            "window" => {
+                self.window = self.window.take().or_else(|| api.windows().attach());
+                result = serde_json::json!({ "first": self.window.is_some() });
+            }
+            _ => self.topics = Some(kernel.topics.subscribe()),
         }
-        Answer { id: request.id, result: Some(serde_json::json!({})), error: None }
+        Answer { id: request.id, result: Some(result), error: None }
     }
 
     /// The next event; never, where nothing was asked for.
     async fn next(&mut self) -> Event {
-        let Self { topics, happened } = self;
+        let Self { topics, happened, window } = self;
         tokio::select! {
             topics = changed(topics) => Event::Changed { topics },
             event = row(happened) => event,
+            event = asked(window) => event,
         }
     }
 }
@@ -198,6 +208,13 @@ async fn changed(topics: &mut Option<Receiver<Topic>>) -> Vec<String> {
         }
     }
     found.into_iter().map(|topic| topic.as_str().to_owned()).collect()
+}
+
+async fn asked(window: &mut Option<Attached>) -> Event {
+    match window {
+        Some(window) => Event::Open { place: window.asked().await },
+        None => std::future::pending().await,
+    }
 }
 
 async fn row(happened: &mut Option<Receiver<Happening>>) -> Event {
@@ -324,6 +341,33 @@ mod tests {
             assert!(client.call("settings.list", json!({})).await.is_ok());
         })
         .await;
+    }
+
+    #[tokio::test]
+    async fn a_window_is_raised_and_told_of_the_end() {
+        let running = start();
+        let path = Holder::read(running.folder.path()).socket.unwrap();
+        let mut window = Client::connect(&path).await.unwrap();
+        with_server(&running, async {
+            let fault = window.call("window.open", json!({})).await.unwrap_err();
+            assert!(fault.cause.contains("without a screen"), "nobody could start one: {fault}");
+            for time in ["first", "again"] {
+                assert_eq!(window.call("window", json!({})).await.unwrap(), json!({"first": true}), "{time}");
+            }
+            let mut second = Client::connect(&path).await.unwrap();
+            assert_eq!(second.call("window", json!({})).await.unwrap(), json!({"first": false}));
+            second.call("window.open", json!({"place": "#/attention"})).await.unwrap();
+            let event = window.event(LIMIT).await.unwrap();
+            assert_eq!(event, Some(Event::Open { place: Some("#/attention".to_owned()) }));
+            let fault = second.call("window.open", json!({"place": "javascript:"})).await.unwrap_err();
+            assert_eq!(fault.code, FaultCode::Invalid, "{fault}");
+            let mut third = Client::connect(&path).await.unwrap();
+            third.call("status.get", json!({})).await.unwrap();
+        })
+        .await;
+        assert_eq!(window.event(LIMIT).await.unwrap(), Some(Event::Bye), "it stopped on purpose");
+        let free = running.api.windows().attach();
+        assert!(free.is_some(), "whoever is gone is the window no more");
     }
 
     #[tokio::test]

@@ -475,6 +475,12 @@ export type NotificationView = {
   last_error: ErrorView | null,
 };
 
+/** Parameters of `window.open`. */
+export type OpenParams = {
+  /** Where in the window to go, such as `#/attention`; where it was, without one. */
+  place?: string,
+};
+
 /** What came of an attempt. */
 export type Outcome = 'accepted' | 'deferred' | 'rejected' | 'unknown' | 'abandoned';
 
@@ -765,5 +771,6 @@ export interface Methods {
   'notification.dismiss': [Id, Settled];
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
+  'window.open': [OpenParams, Nothing];
   'doctor.run': [Nothing, Array<Finding>];
 }
