@@ -11,7 +11,7 @@ async fn a_new_owner_is_asked_for_a_mailbox() {
     let mut program = Program::new();
     screen.take_in(&mut program);
     let window = Window::open(&screen, &program).await;
-    window.see("Add a mailbox").await;
+    window.see("One mail, one ring").await;
     std::fs::write("/tmp/first.png", window.picture().await).unwrap();
     window.close().await;
 }

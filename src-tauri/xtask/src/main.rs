@@ -20,9 +20,9 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   setup             installs what the machine lacks for building and testing
-  build [--release] builds the program `ringonce`
-  run [ARGS…]       builds it and runs it with ARGS; without ARGS: the demo while there is no mailbox,
-                    else it watches your mailboxes
+  build [--release] builds the pages, the program `ringonce` and its window
+  run [ARGS…]       builds and runs `ringonce` with ARGS; without ARGS: tray and window. Without a screen: the demo
+                    while there is no mailbox, else it watches your mailboxes
   test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
                     name holds it
   types             writes the window's types from the engine's methods
@@ -59,21 +59,34 @@ fn main() -> ExitCode {
 }
 
 fn build(options: &[&str]) -> Result<(), Failure> {
-    setup::ensure(Purpose::Run)?;
-    cargo::run(&[&["build", "--package", "ringonce"], options].concat())?;
+    build_all(options)?;
     let profile = if options.is_empty() { "debug" } else { "release" };
     println!("{}", built(profile, "ringonce")?.display());
     Ok(())
 }
 
+/// Both programs, side by side.
+fn build_all(options: &[&str]) -> Result<(), Failure> {
+    setup::ensure(Purpose::Window)?;
+    window::build()?;
+    cargo::run(&[&["build", "--package", "ringonce", "--package", "ringonce-app"], options].concat())
+}
+
 /// Runs a debug build: on a new machine it is there in half the time of a release build, and what it waits for is the
 /// network, not the processor. `build --release` makes the one to keep.
 fn run(args: &[&str]) -> Result<(), Failure> {
-    setup::ensure(Purpose::Run)?;
-    cargo::run(&["build", "--quiet", "--package", "ringonce"])?;
+    let on_screen =
+        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some_and(|at| !at.is_empty()));
+    if on_screen && args.is_empty() {
+        build_all(&[])?;
+    } else {
+        setup::ensure(Purpose::Run)?;
+        cargo::run(&["build", "--quiet", "--package", "ringonce"])?;
+    }
     let program = built("debug", "ringonce")?;
     let args = match args {
-        [] if has_mailbox(&program)? => &["run", "--headless"],
+        [] if on_screen => &[],
+        [] if has_mailbox(&program)? => ["run", "--headless"].as_slice(),
         [] => &["run", "--demo"],
         given => given,
     };

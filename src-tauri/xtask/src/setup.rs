@@ -9,10 +9,12 @@ use std::process::{Command, Stdio};
 use crate::{Failure, cargo, servers};
 
 /// What for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
-    /// Building and running the program.
+    /// Building and running the program `ringonce`.
     Run,
+    /// That, and the window.
+    Window,
     /// That, and the tests.
     Test,
 }
@@ -36,6 +38,15 @@ use Probe::{Library, Program};
 const TO_RUN: &[Need] =
     &[Need { probe: Program("cc"), package: "build-essential", reason: "SQLite and ring are C code" }];
 
+const FOR_WINDOW: &[Need] = &[
+    Need { probe: Program("pkg-config"), package: "pkg-config", reason: "finds the libraries of the window" },
+    Need {
+        probe: Library("pkgconfig/webkit2gtk-4.1.pc"),
+        package: "libwebkit2gtk-4.1-dev",
+        reason: "draws the pages of the window",
+    },
+];
+
 const TO_TEST: &[Need] = &[
     Need { probe: Program("dovecot"), package: "dovecot-core", reason: "the mail server of the tests" },
     Need { probe: Library("dovecot/imap"), package: "dovecot-imapd", reason: "its IMAP" },
@@ -48,6 +59,10 @@ const TO_TEST: &[Need] = &[
     Need { probe: Library("cyrus/bin/master"), package: "cyrus-common", reason: "a second mail server of the tests" },
     Need { probe: Program("saslpasswd2"), package: "sasl2-bin", reason: "its passwords" },
     Need { probe: Library("sasl2/libplain.so"), package: "libsasl2-modules", reason: "signing in to it" },
+    Need { probe: Program("Xvfb"), package: "xvfb", reason: "a screen of the tests" },
+    Need { probe: Program("openbox"), package: "openbox", reason: "its window manager" },
+    Need { probe: Program("xdotool"), package: "xdotool", reason: "presses what is no page: native dialogs" },
+    Need { probe: Program("WebKitWebDriver"), package: "webkit2gtk-driver", reason: "drives the window" },
     Need { probe: Program("ip"), package: "iproute2", reason: "networks that break" },
     Need { probe: Program("iptables"), package: "iptables", reason: "networks that drop" },
 ];
@@ -103,8 +118,9 @@ fn install(purpose: Purpose) -> Result<(), Failure> {
 }
 
 fn missing(purpose: Purpose) -> Vec<&'static Need> {
-    let tests = if purpose == Purpose::Test { TO_TEST } else { &[] };
-    TO_RUN.iter().chain(tests).filter(|need| !need.is_there()).collect()
+    let all = [(Purpose::Run, TO_RUN), (Purpose::Window, FOR_WINDOW), (Purpose::Test, TO_TEST)];
+    let wanted = all.into_iter().filter(|(of, _)| *of <= purpose).flat_map(|(_, needs)| needs);
+    wanted.filter(|need| !need.is_there()).collect()
 }
 
 impl Need {

@@ -21,6 +21,8 @@ struct Count {
 pub(crate) fn run() -> ExitCode {
     let mut count = Count::default();
     let ready = step(&mut count, "setup", || setup::ensure(Purpose::Test));
+    // The app holds the built pages: they come before everything that compiles it.
+    step(&mut count, "pages", window::check);
     step(&mut count, "format", || cargo::run(&["fmt", "--all", "--", "--check"]));
     step(&mut count, "lints", || {
         cargo::run(&[&["clippy"], EVERYTHING.as_slice(), &["--", "--deny", "warnings"]].concat())
@@ -36,7 +38,6 @@ pub(crate) fn run() -> ExitCode {
         count.failed += tests.failed;
         count.ignored += tests.ignored;
     }
-    step(&mut count, "window", window::check);
     if count.ignored > 0 {
         println!("{} ignored", count.ignored);
     }
@@ -47,6 +48,7 @@ pub(crate) fn run() -> ExitCode {
 /// Runs only tests whose name holds `word`.
 pub(crate) fn run_some(word: &str) -> Result<(), Failure> {
     setup::ensure(Purpose::Test)?;
+    window::build()?;
     cargo::run(&[&["build"], EVERYTHING.as_slice()].concat())?;
     run_tests(&["--", word], &mut Count::default())
 }
