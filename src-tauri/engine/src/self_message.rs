@@ -1,6 +1,7 @@
 //! Self messages: digests, alarms and tests are mails of the built-in mailbox `ringonce`, so that they get keys,
 //! outbox, retries and history for nothing.
 
+use crate::decide::reason;
 use crate::identity::{keys, resolve};
 use crate::kernel::Kernel;
 use crate::model::ids::{DestinationId, MailboxId, MessageKey, OperationKey};
@@ -78,7 +79,7 @@ pub fn tell(tx: Tx<'_>, kernel: &Kernel, new: &SelfMessage) -> Result<Told, Stor
             action: keys::NOTIFY_OWNER.to_owned(),
             status: if completed { OperationStatus::Completed } else { OperationStatus::Processing },
             decision: "notify".to_owned(),
-            reason: if completed { "no destination".to_owned() } else { new.reason.clone() },
+            reason: if completed { reason::NO_DESTINATION.to_owned() } else { new.reason.clone() },
             rule_id: None,
             routes: new.ways.clone(),
             held_until: None,

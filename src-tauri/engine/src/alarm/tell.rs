@@ -1,6 +1,7 @@
 //! Telling alarms: by whom, and again where a telling reached nobody.
 
 use crate::alarm::Code;
+use crate::decide::reason;
 use crate::kernel::Kernel;
 use crate::model::ids::{DestinationId, DispatchKey, MessageKey};
 use crate::outbox::settle::After;
@@ -28,7 +29,7 @@ pub fn tell_all(tx: Tx<'_>, kernel: &Kernel, answering: &[DestinationId], after:
             subject: row.text,
             body: code.advice().to_owned(),
             ways: telling.ways.into_iter().map(|id| vec![id]).collect(),
-            reason: "alarm".to_owned(),
+            reason: reason::ALARM.to_owned(),
         };
         let told = self_message::tell(tx, kernel, &new)?;
         alarm::mark_told(tx, &row.code, &row.about, &told.message_key)?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::mailbox_server::{self as server, ServerParams};
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
 use crate::api::{Api, invalid, named};
+use crate::decide::reason;
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
 use crate::model::mailbox::Mailbox;
@@ -262,10 +263,10 @@ pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
         }
         for key in unfinished_of(*tx, &found.account_id)? {
             if let Some(row) = outbox::get(*tx, &key)? {
-                cancel(tx, &row, "its mailbox was removed", now_at)?;
+                cancel(tx, &row, reason::MAILBOX_REMOVED, now_at)?;
             }
         }
-        operation::end_held_of(tx, &found.account_id, "its mailbox was removed", now_at)?;
+        operation::end_held_of(tx, &found.account_id, reason::MAILBOX_REMOVED, now_at)?;
         mailbox::mark_removed(tx, &found.account_id, now_at)?;
         Ok(Ok(Nothing {}))
     })

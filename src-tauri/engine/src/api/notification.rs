@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::view::{Id, parse_time};
 use crate::api::{Api, named};
-use crate::decide;
+use crate::decide::{self, reason};
 use crate::identity::keys;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::notification::{OperationStatus, Status};
@@ -144,7 +144,7 @@ pub async fn notify_again(api: &Api, params: AgainParams) -> Result<Again, Fault
                 action,
                 status: OperationStatus::Processing,
                 decision: "notify".to_owned(),
-                reason: "the owner asked to be told again".to_owned(),
+                reason: reason::OWNER_AGAIN.to_owned(),
                 rule_id: None,
                 routes: ways,
                 held_until: None,

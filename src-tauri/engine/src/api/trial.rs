@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use crate::api::history::last_error;
 use crate::api::{Api, named};
 use crate::channel;
+use crate::decide::reason;
 use crate::kernel::Kernel;
 use crate::model::destination::Destination;
 use crate::model::error::{Fault, FaultCode};
@@ -70,7 +71,7 @@ fn claim(tx: Tx<'_>, kernel: &Kernel, wanted: &Destination, lease_ms: i64) -> na
         subject: "Ringonce test".to_owned(),
         body: format!("This is how {} will tell you of new mail.", wanted.name),
         ways: vec![vec![wanted.id.clone()]],
-        reason: "a test".to_owned(),
+        reason: reason::TEST.to_owned(),
     };
     self_message::tell(tx, kernel, &message)?;
     // The newest due one of the destination: the one that was stored just now, at a later moment than `now_at`.

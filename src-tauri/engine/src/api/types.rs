@@ -10,10 +10,13 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::Api;
 use crate::api::methods::{METHODS, Reach};
+use crate::decide::reason;
 use crate::model::destination::{Policy as P, Privacy as V};
 use crate::model::error::{Fault, FaultCode as Code};
 use crate::model::mailbox::Tls as T;
 use crate::model::notification::Status;
+use crate::model::outcome::Fate as F;
+use crate::model::repeat::RepeatReason as R;
 use crate::model::sighting::Verdict as D;
 use crate::model::topic::Topic as Changed;
 use crate::rpc::WireFault;
@@ -99,6 +102,12 @@ texts! {
     SuppressedVerdict = [D::Repeat, D::Duplicate].map(D::as_str);
     /// Where a notification stands.
     NotificationStatus = Status::ALL.map(Status::as_str);
+    /// A fixed reason.
+    ReasonCode = reason::codes();
+    /// What became of a mail.
+    Fate = F::ALL.map(F::as_str);
+    /// Why a report was suppressed.
+    RepeatReason = R::ALL.map(R::as_str);
     /// Where a notification stands that waits for the owner.
     AttentionStatus = [Status::Dead, Status::Uncertain].map(Status::as_str);
     /// What came of an attempt.

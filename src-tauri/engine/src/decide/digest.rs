@@ -1,6 +1,7 @@
 //! Digest: many mails told as one message. Its words stand here and nowhere else; what a destination may be told of it
 //! depends on its privacy, so it is kept line by line.
 
+use crate::decide::reason;
 use crate::identity::keys;
 use crate::model::destination::Privacy;
 use crate::model::ids::{DestinationId, MessageKey};
@@ -156,7 +157,7 @@ pub fn is_digest(message_id: &str) -> bool {
 /// The reason of what is told in a digest and not by itself; `verify` reads it.
 #[must_use]
 pub fn member_reason(digest: &MessageKey) -> String {
-    format!("in digest {digest}")
+    format!("{}{digest}", reason::IN_DIGEST)
 }
 
 /// With what the names of digests begin.

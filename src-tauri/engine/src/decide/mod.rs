@@ -4,6 +4,7 @@
 
 pub mod condition;
 pub mod digest;
+pub mod reason;
 
 use crate::limits::{AWAIT_MAIL_MS, GATHER_MS};
 use crate::model::destination::{Destination, Route};
@@ -44,9 +45,6 @@ pub struct Seen<'a> {
     pub received_at: i64,
 }
 
-/// The reason of an operation that waits for the mail itself.
-pub const AWAITING_MAIL: &str = "awaiting the mail";
-
 /// Decides about one mail.
 #[must_use]
 pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
@@ -54,10 +52,10 @@ pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
         return fixed(Outcome::Silent, reason);
     }
     if seen.intent == Intent::Unreadable {
-        return everything_else(rulebook, "a mail that could not be read");
+        return everything_else(rulebook, reason::UNREADABLE);
     }
     if seen.has_reader && seen.facts.is_headerless() {
-        return fixed(Outcome::Hold(now_at.saturating_add(AWAIT_MAIL_MS)), AWAITING_MAIL);
+        return fixed(Outcome::Hold(now_at.saturating_add(AWAIT_MAIL_MS)), reason::AWAITING_MAIL);
     }
     let decision = by_rules(seen, rulebook);
     match (together(seen.intent), &decision.outcome) {
@@ -83,17 +81,17 @@ fn by_rules(seen: &Seen<'_>, rulebook: &Rulebook) -> Decision {
         return decision;
     }
     match seen.special_use {
-        SpecialUse::Junk => fixed(Outcome::Silent, "in the junk folder"),
-        SpecialUse::Sent => fixed(Outcome::Silent, "in the folder of sent mail"),
-        SpecialUse::None => everything_else(rulebook, "everything else"),
+        SpecialUse::Junk => fixed(Outcome::Silent, reason::JUNK),
+        SpecialUse::Sent => fixed(Outcome::Silent, reason::SENT),
+        SpecialUse::None => everything_else(rulebook, reason::EVERYTHING_ELSE),
     }
 }
 
 fn silent_by_age(seen: &Seen<'_>) -> Option<&'static str> {
     match seen.intent {
-        Intent::Baseline => Some("there before the watching began"),
-        Intent::Old => Some("much older than the last check of its folder"),
-        Intent::Rebuild { rings_from } if seen.received_at < rings_from => Some("there before the folder was rebuilt"),
+        Intent::Baseline => Some(reason::BASELINE),
+        Intent::Old => Some(reason::OLD),
+        Intent::Rebuild { rings_from } if seen.received_at < rings_from => Some(reason::BEFORE_REBUILD),
         Intent::Rebuild { .. } | Intent::Gathered(_) | Intent::Arrival | Intent::Unreadable => None,
     }
 }
@@ -139,7 +137,7 @@ fn by_routes(ids: &[RouteId], rulebook: &Rulebook) -> Vec<Vec<DestinationId>> {
 /// The fixed last rule.
 fn everything_else(rulebook: &Rulebook, reason: &str) -> Decision {
     let ways = all_ways(rulebook);
-    let reason = if ways.is_empty() { "no destination" } else { reason };
+    let reason = if ways.is_empty() { reason::NO_DESTINATION } else { reason };
     fixed(Outcome::Notify(ways), reason)
 }
 

@@ -12,6 +12,7 @@ use crate::model::happening::Event;
 use crate::model::ids::{MessageKey, OperationKey};
 use crate::model::notification::OperationStatus;
 use crate::model::occasion::Occasion;
+use crate::model::repeat::MATCHED_BY_CONTENT;
 use crate::model::rule::{Decision, Outcome};
 use crate::model::sighting::{Intent, Sighting, Verdict};
 use crate::notify::{self, Started};
@@ -169,7 +170,7 @@ impl<'a> Intake<'a> {
             message::update_facts(self.tx, &mail)?;
         }
         let mut operation = operation::get(*self.tx, &operation_key)?.ok_or_else(StoreError::closed)?;
-        let awaited = operation.status == OperationStatus::Held && operation.reason == decide::AWAITING_MAIL;
+        let awaited = operation.status == OperationStatus::Held && operation.reason == decide::reason::AWAITING_MAIL;
         if awaited && !sighting.facts.is_headerless() {
             operation = self.decide_anew(&mail, &operation, self.intent(sighting), false)?;
         }
@@ -289,7 +290,7 @@ fn same_by(by: IdentityKind) -> &'static str {
         IdentityKind::ProviderId => "same id of the provider",
         IdentityKind::MessageId => "same Message-ID",
         IdentityKind::Fingerprint | IdentityKind::ProviderIdAndFingerprint | IdentityKind::Delivery => {
-            "matched by content"
+            MATCHED_BY_CONTENT
         }
     }
 }
@@ -338,7 +339,7 @@ fn taken(
         verdict,
         message_key,
         operation_key: operation.operation_key,
-        awaits_mail: operation.status == OperationStatus::Held && operation.reason == decide::AWAITING_MAIL,
+        awaits_mail: operation.status == OperationStatus::Held && operation.reason == decide::reason::AWAITING_MAIL,
         decision: operation.decision,
         reason: operation.reason,
         happened,

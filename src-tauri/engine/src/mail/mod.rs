@@ -8,6 +8,7 @@ mod address;
 mod body;
 mod date;
 mod decoding;
+pub mod fold;
 mod header;
 mod message_id;
 mod parts;

@@ -8,6 +8,8 @@ pub mod mailbox;
 pub mod message;
 pub mod notification;
 pub mod occasion;
+pub mod outcome;
+pub mod repeat;
 pub mod rule;
 pub mod settings;
 pub mod sighting;

@@ -21,7 +21,7 @@ impl Occasion {
 
     /// The reason of an operation that waits for the others, and of the digest that tells of them.
     #[must_use]
-    pub fn reason(self) -> &'static str {
+    pub const fn reason(self) -> &'static str {
         match self {
             Self::CatchUp => "catching up",
             Self::Rebuild => "folder rebuilt",

@@ -14,7 +14,7 @@ use crate::outbox::settle::After;
 use crate::outbox::{expire, rescue, route};
 use crate::store::error::StoreError;
 use crate::store::table::{expiry, ladder, operation, outbox};
-use crate::store::{Tx, backup, retention};
+use crate::store::{Tx, backup, retention, search};
 
 /// Rows of one kind handled in one transaction.
 const BATCH: i64 = 100;
@@ -26,12 +26,17 @@ const LOOK_AT_MOST: Duration = Duration::from_millis(200);
 const AFTER_ERROR: Duration = Duration::from_secs(5);
 /// A daily copy that failed is tried again after this long: each try writes the whole database.
 const COPY_AGAIN_AFTER: Duration = Duration::from_secs(600);
+/// Mails brought into the search index in one transaction: what is to be sent goes between.
+const INDEX_BATCH: usize = 100;
+/// How often the search index is brought up by itself; a search does not wait for that.
+const INDEX_EVERY: Duration = Duration::from_secs(30);
 /// How often copies and retention are thought of, ms.
 const DAILY_MS: i64 = 86_400_000;
 
 /// Sweeps until `stop`.
 pub async fn run(kernel: Kernel, stop: CancellationToken) {
     let mut daily_from = Instant::now();
+    let mut index_from = Instant::now();
     loop {
         let wait = match once(&kernel).await {
             Ok(wait) => wait,
@@ -40,6 +45,12 @@ pub async fn run(kernel: Kernel, stop: CancellationToken) {
                 AFTER_ERROR
             }
         };
+        if Instant::now() >= index_from {
+            if let Err(error) = index(&kernel).await {
+                tracing::error!("The search index could not be brought up: {error}");
+            }
+            index_from = Instant::now() + INDEX_EVERY;
+        }
         if Instant::now() >= daily_from {
             let copies = match daily(&kernel).await {
                 Ok(()) => Copies::Good,
@@ -98,6 +109,19 @@ fn sweep(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
     }
     all.add(expire::expire(tx, kernel)?);
     Ok(all)
+}
+
+/// Brings the search index up to what is stored when it is called, or later.
+///
+/// # Errors
+/// [`StoreError`] of a statement.
+pub async fn index(kernel: &Kernel) -> Result<(), StoreError> {
+    if !kernel.store.read(search::is_behind).await? {
+        return Ok(());
+    }
+    // A batch that is not full was the last: what comes meanwhile is for the next time.
+    while kernel.store.write(|tx| search::catch_up(tx, INDEX_BATCH)).await? >= INDEX_BATCH {}
+    Ok(())
 }
 
 async fn daily(kernel: &Kernel) -> Result<(), StoreError> {

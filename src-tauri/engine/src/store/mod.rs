@@ -12,6 +12,7 @@ pub mod readers;
 mod restore;
 pub mod restored;
 pub mod retention;
+pub mod search;
 pub mod table;
 pub mod verify;
 pub mod writer;

@@ -227,6 +227,8 @@ export type Explanation = {
   mailbox_id: string,
   /** Its author's address. */
   from: string | null,
+  /** Its author's name, as its From header has it. */
+  from_name: string | null,
   /** Its subject. */
   subject: string | null,
   /** Its Date header. */
@@ -239,11 +241,18 @@ export type Explanation = {
   decision: DecisionWord | null,
   /** Why. */
   reason: string | null,
+  /** A stable word for `reason`; null where that is a rule's own. */
+  reason_code: ReasonCode | null,
+  /** The rule that decided; null: a fixed one. */
+  rule_id: string | null,
   /** How often it was reported, by all paths. */
   sightings: number,
   /** Whom it was told. */
   notifications: Array<NotificationView>,
 };
+
+/** What became of a mail. */
+export type Fate = 'told' | 'sending' | 'held' | 'silent' | 'uncertain' | 'dead';
 
 /** The kinds of fault a front end treats differently. */
 export type FaultCode = 'not_found' | 'invalid' | 'conflict' | 'unreachable' | 'tls' | 'sign_in' | 'protocol' | 'secret' | 'busy' | 'storage' | 'newer' | 'test_failed' | 'internal';
@@ -274,6 +283,26 @@ export type Finding = {
   detail: string,
 };
 
+/** Parameters of `history.list`; each narrows, what is absent does not. */
+export type HistoryParams = {
+  /** Rows at most; never more than `limits::PAGE_ROWS_MAX`. */
+  limit?: number,
+  /** The key of the last row of the page before. */
+  before?: string,
+  /** Each word begins a word of sender or subject; neither case nor accents count. */
+  text?: string,
+  /** Scope of keys of a mailbox (`mailbox_id`). */
+  mailbox?: string,
+  /** Whom it was told, or is to be told: a destination by id or name, removed ones too. */
+  destination?: string,
+  /** What became of it. */
+  outcome?: Fate,
+  /** First seen at or after. */
+  since?: Time,
+  /** First seen before. */
+  until?: Time,
+};
+
 /** A row of `history.list`. */
 export type HistoryRow = {
   /** The mail. */
@@ -284,6 +313,8 @@ export type HistoryRow = {
   mailbox_id: string,
   /** Its author's address. */
   from: string | null,
+  /** Its author's name, as its From header has it. */
+  from_name: string | null,
   /** Its subject. */
   subject: string | null,
   /** Its Date header. */
@@ -296,6 +327,10 @@ export type HistoryRow = {
   decision: DecisionWord | null,
   /** Why. */
   reason: string | null,
+  /** A stable word for `reason`; null where that is a rule's own. */
+  reason_code: ReasonCode | null,
+  /** The rule that decided; null: a fixed one. */
+  rule_id: string | null,
   /** How often it was reported, by all paths. */
   sightings: number,
   /** Whom it was told. */
@@ -497,6 +532,9 @@ export type Policy = 'never-twice' | 'never-lost';
 
 /** How much of a mail leaves this computer. */
 export type Privacy = 'full' | 'sender' | 'none';
+
+/** A fixed reason. */
+export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
 
 /** Parameters of `notification.redrive`. */
 export type RedriveParams = {
@@ -761,7 +799,7 @@ export interface Methods {
   'settings.get': [SettingGetParams, SettingView];
   'settings.set': [SettingSetParams, SettingView];
   'status.get': [Nothing, Status];
-  'history.list': [Page, Array<HistoryRow>];
+  'history.list': [HistoryParams, Array<HistoryRow>];
   'duplicates.list': [Page, Array<DuplicatesRow>];
   'attention.list': [Page, Array<AttentionRow>];
   'alarms.list': [Page, Array<AlarmRow>];

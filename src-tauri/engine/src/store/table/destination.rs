@@ -48,6 +48,16 @@ pub fn name(read: Read<'_>, id: &DestinationId) -> Result<Option<String>, StoreE
     Ok(statement.query_row([id.as_str()], |row| row.get(0)).optional()?)
 }
 
+/// The destinations of a name, removed ones too, or the one of an id.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn ids_of(read: Read<'_>, name: &str) -> Result<Vec<DestinationId>, StoreError> {
+    let mut statement = read.prepare("SELECT id FROM destinations WHERE name = ?1 OR id = ?1")?;
+    let rows = statement.query_map([name], |row| row.get(0).map(DestinationId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Stores a new destination, or all fields of a known one.
 ///
 /// # Errors
