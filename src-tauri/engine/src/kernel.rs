@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, broadcast};
 
 use crate::alarm::Board;
+use crate::channel::desktop::desk::Desk;
 use crate::clock::Clock;
 use crate::decide::Rulebook;
 use crate::model::happening::Happening;
@@ -45,6 +46,8 @@ pub struct Parts {
     pub reconfigured: Notify,
     /// Something became due that only the sweep handles.
     pub sweep: Notify,
+    /// The line to the owner's session on this computer.
+    pub desk: Desk,
     /// What alarms need in memory.
     pub alarms: Board,
     /// Settles that could not be written yet; no lane claims meanwhile.
@@ -90,6 +93,7 @@ impl Kernel {
             happened: broadcast::Sender::new(UNHEARD_MAX),
             reconfigured: Notify::new(),
             sweep: Notify::new(),
+            desk: Desk::default(),
             alarms: Board::default(),
             unsettled: AtomicUsize::new(0),
             editions: Mutex::default(),

@@ -25,10 +25,10 @@
 //!
 //! # Which way imports go
 //!
-//! Only up this list: `model clock limits crash` ← `mail identity decide` ← `secret net` ← `store | source | channel`
+//! Only up this list: `model clock limits crash words` ← `mail identity decide` ← `secret net` ← `store | source | channel`
 //! (these three do not know each other) ← `kernel payload notify self_message alarm intake outbox` ← `supervise engine` ←
 //! `api` ← `rpc`. rusqlite is known only to `store`, async-imap only to `source/imap`, mail-parser only to `mail`,
-//! keyring only to `secret`, sockets only to `net`.
+//! keyring only to `secret`, notify-rust only to `channel/desktop`, sockets only to `net`.
 //!
 //! # Where transactions end
 //!
@@ -46,7 +46,8 @@
 //! 3. A folder's cursor never passes a UID that is neither stored nor proven gone nor quarantined with a notice.
 //! 4. A key, once recorded, is not deleted while its source could repeat it.
 //! 5. No attempt without a claim; no settle by another's token; leases of a dead run are to be rescued, not broken.
-//! 6. Nothing changes on the mail server (EXAMINE and PEEK only).
+//! 6. Nothing changes on the mail server (EXAMINE and PEEK only), but that a mail is marked as read when its owner
+//!    pressed the button for it.
 //! 7. No secret in the database, the log or an error text.
 //! 8. The engine knows neither Tauri nor the tray; channels do not know the database; decide does no I/O.
 
@@ -73,3 +74,4 @@ pub mod self_message;
 pub mod source;
 pub mod store;
 pub mod supervise;
+pub mod words;

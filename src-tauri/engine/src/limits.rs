@@ -45,6 +45,10 @@ pub const WRITER_QUEUE_JOBS_MAX: usize = 4096;
 pub const LANE_CALLS_MAX: usize = 4;
 /// Class B and C sends use a connection that was idle at most this long.
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
+/// Notifications on the screen of which a press is understood; of older ones it is not.
+pub const DESKTOP_SHOWN_MAX: usize = 256;
+/// Signals of the notification service that may wait for the one who hears them.
+pub const DESKTOP_UNHEARD_MAX: usize = 64;
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
 /// A mail that came while nobody looked waits this long for the others, ms.

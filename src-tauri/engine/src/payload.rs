@@ -4,11 +4,12 @@ use crate::decide::digest::{self, Digest};
 use crate::identity::keys;
 use crate::model::destination::{Destination, Privacy};
 use crate::model::ids::OperationKey;
+use crate::model::message;
 use crate::model::notification::Payload;
 use crate::store::table::message::MessageRow;
 
 /// Scope of keys of messages made by Ringonce itself.
-pub const SELF_MAILBOX: &str = "ringonce";
+pub const SELF_MAILBOX: &str = message::SELF_MAILBOX;
 /// Their author.
 pub const SELF_NAME: &str = "Ringonce";
 

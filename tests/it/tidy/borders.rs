@@ -5,7 +5,7 @@ use crate::tidy::sizes::is_test;
 
 /// Modules of the engine, lowest first: each may import from its own line and from those before it.
 const LAYERS: [&[&str]; 8] = [
-    &["model", "clock", "limits", "crash"],
+    &["model", "clock", "limits", "crash", "words"],
     &["mail", "identity", "decide"],
     &["secret", "net"],
     &["store", "source", "channel"],
@@ -29,7 +29,7 @@ const LIBRARIES: &[(&[&str], &[&str])] = &[
         &["keyring", "keyring_core", "secret_service", "zbus_secret_service_keyring_store"],
         &["src-tauri/engine/src/secret/"],
     ),
-    (&["notify_rust"], &["src-tauri/engine/src/channel/desktop"]),
+    (&["notify_rust", "zbus"], &["src-tauri/engine/src/channel/desktop"]),
     (&["tokio_rustls", "rustls", "rustls_native_certs"], &["src-tauri/engine/src/net/"]),
     (
         &["TcpStream", "TcpListener", "TcpSocket", "UdpSocket", "ToSocketAddrs", "lookup_host"],

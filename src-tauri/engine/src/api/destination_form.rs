@@ -33,9 +33,9 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
         kind: kind.id.to_owned(),
         fields: checked.fields,
         recipient: checked.recipient,
-        policy: params.policy.as_deref().map(parse_policy).transpose()?.unwrap_or(Policy::NeverTwice),
+        policy: params.policy.as_deref().map(parse_policy).transpose()?.unwrap_or(kind.policy),
         privacy: params.privacy.as_deref().map(parse_privacy).transpose()?.unwrap_or(Privacy::Full),
-        max_age_seconds: check_max_age(params.max_age_seconds)?,
+        max_age_seconds: check_max_age(params.max_age_seconds)?.or(kind.max_age_seconds),
         fallback_only: params.fallback_only,
         paused: None,
     };

@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::api::Api;
 use crate::api::view::Nothing;
+use crate::channel::desktop::Seat;
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::Mailbox;
@@ -205,7 +206,7 @@ async fn one_destination(api: &Api, destination: &Destination) -> Finding {
         None => {}
     }
     let limit = Settings::default().call_timeout;
-    let asked = async { build(&api.clock, &api.secrets, destination, limit).await?.check().await };
+    let asked = async { build(&api.clock, Seat::default(), &api.secrets, destination, limit).await?.check().await };
     let found = timeout(LIMIT, asked).await.unwrap_or_else(|_| Err(too_slow("The destination cannot be reached")));
     Finding::of("destination", about, found.map(|()| "it answers"))
 }

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use crate::api::history::last_error;
 use crate::api::{Api, named};
 use crate::channel;
+use crate::channel::desktop::{Manner, Seat};
 use crate::decide::reason;
 use crate::kernel::Kernel;
 use crate::model::destination::Destination;
@@ -35,6 +36,7 @@ pub(super) async fn run(api: &Api, wanted: &Destination, secrets: BTreeMap<Strin
         secrets,
         call_timeout: settings.call_timeout,
         clock: kernel.clock.clone(),
+        seat: Seat { desk: kernel.desk.clone(), manner: Manner::of(&settings) },
     })?;
     let lease_ms = i64::try_from(settings.lease.as_millis()).unwrap_or(i64::MAX);
     let (in_job, tried) = (kernel.clone(), wanted.clone());

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use crate::channel::text::first_line;
 use crate::channel::{Channel, Class, Configured, Field, Form, Gate, Job, Kind, Limits, Lookup, json};
 use crate::crash;
+use crate::model::destination::Policy;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, ErrorCode};
@@ -41,6 +42,8 @@ pub const KIND: Kind = Kind {
     lookup: false,
     retract: false,
     limits: Limits { title_bytes_max: 4096, body_bytes_max: 16_384 },
+    policy: Policy::NeverTwice,
+    max_age_seconds: None,
     fields: &[
         Field { key: "command", secret: false, target: true, required: true, default: None, form: Form::Text },
         Field {

@@ -3,6 +3,7 @@
 
 pub mod command;
 pub mod configure;
+pub mod desktop;
 mod http_call;
 pub mod http_outcome;
 mod json;
@@ -19,13 +20,15 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 
+use crate::channel::desktop::Seat;
 use crate::clock::Clock;
+use crate::model::destination::Policy;
 use crate::model::error::Fault;
 use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload};
 
 /// Every channel there is.
-pub const KINDS: &[&Kind] = &[&webhook::KIND, &ntfy::KIND, &command::KIND];
+pub const KINDS: &[&Kind] = &[&webhook::KIND, &ntfy::KIND, &command::KIND, &desktop::KIND];
 
 /// What a channel is and can do. The form, the list, rules, tests and help are all drawn from it.
 pub struct Kind {
@@ -43,6 +46,10 @@ pub struct Kind {
     pub retract: bool,
     /// What a message may measure.
     pub limits: Limits,
+    /// What is done with an unknown outcome until the owner says otherwise.
+    pub policy: Policy,
+    /// And from which age on a notification is not sent any more, in seconds.
+    pub max_age_seconds: Option<i64>,
     /// What the owner fills in.
     pub fields: &'static [Field],
     /// Makes one from its fields.
@@ -120,6 +127,8 @@ pub struct Configured {
     pub call_timeout: Duration,
     /// Now.
     pub clock: Clock,
+    /// This computer.
+    pub seat: Seat,
 }
 
 /// One attempt to be made.

@@ -23,6 +23,7 @@ use crate::channel::{
     Channel, Class, Configured, Field, Form, Gate, Job, Kind, Limits, Lookup, configure, http_outcome,
 };
 use crate::clock::Clock;
+use crate::model::destination::Policy;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, ErrorCode};
@@ -56,6 +57,8 @@ pub const KIND: Kind = Kind {
     lookup: true,
     retract: false,
     limits: Limits { title_bytes_max: TITLE_BYTES_MAX, body_bytes_max: MESSAGE_BYTES_MAX },
+    policy: Policy::NeverTwice,
+    max_age_seconds: None,
     fields: &[
         Field {
             key: "server",
@@ -531,6 +534,7 @@ mod tests {
             secrets: Default::default(),
             call_timeout: Duration::from_secs(10),
             clock: clock.clone(),
+            seat: Default::default(),
         })
         .unwrap();
         channel.send(&job(), &Counted::default()).await;

@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 
 use crate::channel::configure::configure;
+use crate::channel::desktop::Seat;
 use crate::channel::{Channel, Configured, Gate, Job, Kind};
 use crate::clock::Clock;
 use crate::model::error::Fault;
@@ -78,7 +79,7 @@ pub(crate) fn build_within(
     let secrets: BTreeMap<String, SecretString> =
         secrets.iter().map(|(k, v)| ((*k).to_owned(), SecretString::from((*v).to_owned()))).collect();
     let fields = configure(kind, &given, &secrets)?.fields;
-    (kind.build)(Configured { fields, secrets, call_timeout, clock: Clock::manual(NOW_AT) })
+    (kind.build)(Configured { fields, secrets, call_timeout, clock: Clock::manual(NOW_AT), seat: Seat::default() })
 }
 
 /// The outcome's word and its error's code, for tables.

@@ -17,6 +17,7 @@ use crate::channel::{
     Channel, Class, Configured, Field, Form, Gate, Job, Kind, Limits, Lookup, configure, http_outcome, json,
 };
 use crate::clock::Clock;
+use crate::model::destination::Policy;
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::DispatchKey;
 use crate::model::notification::{AttemptOutcome, ChannelError, ErrorCode};
@@ -38,6 +39,8 @@ pub const KIND: Kind = Kind {
     lookup: false,
     retract: false,
     limits: Limits { title_bytes_max: 4096, body_bytes_max: 16_384 },
+    policy: Policy::NeverTwice,
+    max_age_seconds: None,
     fields: &[
         Field { key: "url", secret: false, target: true, required: true, default: None, form: Form::Url },
         Field {

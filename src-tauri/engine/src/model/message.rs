@@ -1,5 +1,8 @@
 //! The mail itself, as far as anything here needs it.
 
+/// Scope of keys of messages made by Ringonce itself.
+pub const SELF_MAILBOX: &str = "ringonce";
+
 /// What one sighting tells of a mail. Every part may be missing: a push may name only an id.
 ///
 /// All text is already normalized as identity.md says (unfolded, decoded, NFC, white space folded).

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::model::error::{Fault, FaultCode};
 use crate::model::notification::ErrorCode;
+use crate::words::Choice;
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub enum Form {
     Codes,
     /// `true` or `false`.
     Bool,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
 }
 
 const fn number(key: &'static str, default: &'static str, min: i64, max: i64) -> Setting {
@@ -40,6 +43,10 @@ const fn numbers(key: &'static str, default: &'static str) -> Setting {
 
 const fn codes(key: &'static str, default: &'static str) -> Setting {
     Setting { key, default, form: Form::Codes }
+}
+
+const fn switch(key: &'static str, default: &'static str) -> Setting {
+    Setting { key, default, form: Form::Bool }
 }
 
 /// Every setting, in the order `settings list` prints them.
@@ -59,10 +66,15 @@ pub const SETTINGS: &[Setting] = &[
     number("imap.dead_line_seconds", "300", 30, 1740),
     number("retention.history_days", "90", 1, 36_500),
     number("retention.key_days", "400", 400, 36_500),
-    Setting { key: "cancel_when_read", default: "false", form: Form::Bool },
+    switch("cancel_when_read", "false"),
     number("alarm.dead_letters", "1", 1, 1_000_000),
     number("alarm.oldest_due_seconds", "120", 1, 604_800),
     number("alarm.stale_mailbox_seconds", "900", 1, 604_800),
+    switch("desktop.sound", "true"),
+    switch("desktop.respect_do_not_disturb", "true"),
+    Setting { key: "ui.language", default: "system", form: Form::OneOf(&["system", "en", "ru", "pl"]) },
+    Setting { key: "ui.theme", default: "system", form: Form::OneOf(&["system", "light", "dark"]) },
+    switch("ui.start_at_login", "true"),
 ];
 
 /// The settings in force, typed.
@@ -106,6 +118,14 @@ pub struct Settings {
     pub alarm_oldest_due: Duration,
     /// A mailbox may be without a good check this long.
     pub alarm_stale_mailbox: Duration,
+    /// Notifications on this computer may make a sound.
+    pub desktop_sound: bool,
+    /// Do-not-disturb of this computer holds for them.
+    pub desktop_respect_do_not_disturb: bool,
+    /// What Ringonce speaks.
+    pub language: Choice,
+    /// It starts with the session.
+    pub start_at_login: bool,
 }
 
 impl Default for Settings {
@@ -128,6 +148,7 @@ impl Settings {
         let number = |key: &str| text(key).trim().parse::<i64>().unwrap_or_default();
         let numbers = |key: &str| split(&text(key)).filter_map(|part| part.parse().ok()).collect();
         let codes = |key: &str| split(&text(key)).filter_map(ErrorCode::parse).collect();
+        let is_on = |key: &str| text(key) == "true";
         let seconds = |key: &str| Duration::from_secs(number(key).unsigned_abs());
         Self {
             lease: seconds("processing.lease_seconds"),
@@ -145,10 +166,14 @@ impl Settings {
             imap_dead_line: seconds("imap.dead_line_seconds"),
             history_days: number("retention.history_days"),
             key_days: number("retention.key_days"),
-            cancel_when_read: text("cancel_when_read") == "true",
+            cancel_when_read: is_on("cancel_when_read"),
             alarm_dead_letters: number("alarm.dead_letters"),
             alarm_oldest_due: seconds("alarm.oldest_due_seconds"),
             alarm_stale_mailbox: seconds("alarm.stale_mailbox_seconds"),
+            desktop_sound: is_on("desktop.sound"),
+            desktop_respect_do_not_disturb: is_on("desktop.respect_do_not_disturb"),
+            language: Choice::parse(&text("ui.language")),
+            start_at_login: is_on("ui.start_at_login"),
         }
     }
 }
@@ -217,6 +242,8 @@ impl Form {
             }
             Self::Bool if matches!(value, "true" | "false") => Ok(()),
             Self::Bool => Err("true or false".to_owned()),
+            Self::OneOf(words) if words.contains(&value) => Ok(()),
+            Self::OneOf(words) => Err(format!("one of {}", words.join(", "))),
         }
     }
 }
@@ -247,6 +274,8 @@ mod tests {
         case("retry.backoff_seconds", "5,0", "from 1 to 86400");
         case("retry.retry_on", "nonsense", "connection_reset");
         case("cancel_when_read", "yes", "true or false");
+        case("ui.language", "de", "system, en, ru, pl");
+        case("ui.theme", "", "system, light, dark");
         assert_eq!(check("nope", "1", &BTreeMap::new()).unwrap_err().code, FaultCode::NotFound);
     }
 

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::alarm::due::{self, Disk, Facts, Open, Watched};
 use crate::alarm::{self, Alarm, Code, Unstored, tell};
+use crate::channel::desktop::{Manner, Seat};
 use crate::kernel::Kernel;
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::ids::DestinationId;
@@ -178,7 +179,9 @@ impl Watch {
             let supervisor = self.supervisor.clone();
             async move {
                 let answers = async {
-                    let made = wanted::build(&supervisor.kernel.clock, &supervisor.secrets, &destination, limit).await;
+                    let kernel = &supervisor.kernel;
+                    let seat = Seat { desk: kernel.desk.clone(), manner: Manner::default() };
+                    let made = wanted::build(&kernel.clock, seat, &supervisor.secrets, &destination, limit).await;
                     made.ok()?.check().await.ok()
                 };
                 let answers = tokio::time::timeout(limit, answers).await.ok().flatten();

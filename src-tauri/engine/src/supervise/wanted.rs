@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::channel::desktop::{self, Manner, Seat};
 use crate::channel::{self, Channel};
 use crate::clock::Clock;
 use crate::kernel::Kernel;
@@ -35,6 +36,8 @@ use crate::supervise::component;
 pub struct Sender {
     destination: Destination,
     call_timeout: Duration,
+    /// How it is told on this computer; the same for all others.
+    manner: Manner,
     /// Grows when a secret of it was replaced.
     edition: u64,
 }
@@ -83,7 +86,9 @@ impl Wanted {
             .filter(|destination| destination.paused.is_none())
             .map(|destination| {
                 let edition = kernel.edition_of(destination.id.as_str());
-                let sender = Sender { destination, call_timeout: settings.call_timeout, edition };
+                let is_here = destination.kind == desktop::KIND.id;
+                let manner = if is_here { Manner::of(&settings) } else { Manner::default() };
+                let sender = Sender { destination, call_timeout: settings.call_timeout, manner, edition };
                 (sender.destination.id.0.clone(), sender)
             })
             .collect();
@@ -147,11 +152,12 @@ fn listeners(mailboxes: &[Mailbox], sources: Vec<SourceRow>) -> BTreeMap<String,
 impl Supervisor {
     /// Sends to one destination.
     pub(super) async fn send(self, sender: Sender, stop: CancellationToken) {
-        let Sender { destination, call_timeout, .. } = sender;
+        let Sender { destination, call_timeout, manner, .. } = sender;
+        let seat = Seat { desk: self.kernel.desk.clone(), manner };
         let mut said = None;
         loop {
             let made = tokio::select! {
-                made = build(&self.kernel.clock, &self.secrets, &destination, call_timeout) => made,
+                made = build(&self.kernel.clock, seat.clone(), &self.secrets, &destination, call_timeout) => made,
                 () = stop.cancelled() => return,
             };
             match made {
@@ -226,6 +232,7 @@ impl Supervisor {
 /// `secret` where they cannot be read now, `invalid` where the fields do not fit (any more).
 pub async fn build(
     clock: &Clock,
+    seat: Seat,
     secrets: &KeptSecrets,
     destination: &Destination,
     call_timeout: Duration,
@@ -250,6 +257,7 @@ pub async fn build(
         secrets: given,
         call_timeout,
         clock: clock.clone(),
+        seat,
     })
 }
 
