@@ -12,11 +12,12 @@ use crate::api::Api;
 use crate::api::methods::{METHODS, Reach};
 use crate::model::destination::{Policy as P, Privacy as V};
 use crate::model::error::{Fault, FaultCode as Code};
-use crate::model::mailbox::Tls as T;
+use crate::model::mailbox::{FolderRole as FolderRoleWord, Tls as T};
 use crate::model::notification::Status;
 use crate::model::sighting::Verdict as D;
 use crate::model::topic::Topic as Changed;
 use crate::rpc::WireFault;
+use crate::source::imap::providers::SignIn;
 use crate::source::{HealthState as H, Method as M};
 
 const HEAD: &str = "/**
@@ -81,6 +82,10 @@ texts! {
     WatchMethod = [M::Idle, M::Poll, M::Push, M::None].map(M::as_str);
     /// Protection of an IMAP connection.
     Tls = [T::Implicit, T::StartTls, T::None].map(T::as_str);
+    /// What a folder is for.
+    FolderRole = FolderRoleWord::ALL.map(FolderRoleWord::as_str);
+    /// What lets a mail program in; `bridge`: what the provider's own program on this computer shows.
+    SignInWay = SignIn::ALL.map(SignIn::as_str);
     /// How a destination is doing.
     DestinationState = ["ready", "failing", "paused", "sign_in"];
     /// What is worse: told twice, or not told.
