@@ -144,6 +144,19 @@ describe('set-up', () => {
     expect(screen.queryByLabelText('Password')).toBeNull();
   });
 
+  it('takes a certificate that nobody vouches for only when it was looked at', async () => {
+    const { user, host } = await open('mailboxes/add');
+    await user.type(await screen.findByRole('textbox', { name: 'Your e-mail address' }), 'mira@proton.me{Enter}');
+    await screen.findByText('Nobody vouches for the certificate of 127.0.0.1.');
+    await user.type(screen.getByLabelText('Password from Bridge'), 'right');
+    expect((await button('Sign in')).hasAttribute('disabled')).toBe(true);
+    await user.click(await button('Trust this certificate'));
+    await user.click(await button('Sign in'));
+    await user.click(await button('Start watching'));
+    await waitFor(() => expect(called(host, 'mailbox.add')).toHaveLength(1));
+    expect(called(host, 'mailbox.add')[0]).toMatchObject({ server: { port: 1143, pin: 'a0'.repeat(32) } });
+  });
+
   it('asks for the server where none answers', async () => {
     const { user } = await open('mailboxes/add');
     await user.type(await screen.findByRole('textbox', { name: 'Your e-mail address' }), 'mira@nowhere.example{Enter}');

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { mail } from '$lib/api/fake/mails';
 import { ntfyAddresses } from '$lib/mail/ntfy';
 import { outcome } from '$lib/mail/outcome';
-import { isEmail, providerOf, PROVIDERS, serverOf } from '$lib/mail/providers';
+import { place } from '$lib/mail/folders';
+import { isEmail } from '$lib/mail/server';
 import { readCondition, writeCondition } from '$lib/mail/rule';
 import { placeOf, link } from '$lib/mail/links';
 
@@ -30,16 +31,12 @@ describe('what became of a mail', () => {
   });
 });
 
-describe('providers', () => {
-  it('are ten, each domain once, all over TLS', () => {
-    const domains = PROVIDERS.flatMap((one) => one.domains);
-    expect(PROVIDERS).toHaveLength(10);
-    expect(new Set(domains).size).toBe(domains.length);
-    expect(PROVIDERS.every((one) => one.help.startsWith('https://'))).toBe(true);
-  });
-  it('are known by the domain, others are tried at the usual place', () => {
-    expect(providerOf('a@GMAIL.com')?.name).toBe('Gmail');
-    expect(serverOf('a@example.org')).toMatchObject({ host: 'imap.example.org', port: 993, tls: 'implicit' });
+describe('mailboxes', () => {
+  it('have folders under those that can be chosen', () => {
+    const labels = new Set(['INBOX', 'INBOX/Work', 'INBOX/Work/2026', '[Gmail]/Sent']);
+    expect(place('INBOX', labels)).toEqual({ depth: 0, name: 'INBOX' });
+    expect(place('INBOX/Work/2026', labels)).toEqual({ depth: 2, name: '2026' });
+    expect(place('[Gmail]/Sent', labels)).toEqual({ depth: 0, name: '[Gmail]/Sent' });
   });
   it('addresses must be whole', () => {
     for (const good of ['a@b.example', 'a+b@c.d.example']) expect(isEmail(good), good).toBe(true);

@@ -90,6 +90,12 @@ pub const IMAP_LOGINS_BURST: u32 = 4;
 pub const IMAP_LOGIN_EVERY: Duration = Duration::from_secs(60);
 /// LOGOUT may take this long.
 pub const IMAP_LOGOUT_WAIT: Duration = Duration::from_secs(2);
+/// A server that is only looked at, for the owner who waits for it, may take this long in all.
+pub const IMAP_PROBE_WAIT: Duration = Duration::from_secs(15);
+/// The same with a sign-in and a list of folders.
+pub const IMAP_FOLDERS_WAIT: Duration = Duration::from_secs(60);
+/// Counting the mails of those folders may take this long; the rest stays uncounted.
+pub const IMAP_COUNT_WAIT: Duration = Duration::from_secs(15);
 /// UIDs of one SEARCH whose answer has to fit into one line.
 pub const IMAP_SEARCH_UIDS_MAX: u32 = 50_000;
 /// Longest wait for the keyring, which may be asking the owner.

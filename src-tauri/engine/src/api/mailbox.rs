@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::api::mailbox_server::{self as server, ServerParams};
+use crate::api::mailbox_setup::advise;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
 use crate::api::{Api, invalid, named};
 use crate::decide::reason;
@@ -213,7 +214,8 @@ pub async fn test(api: &Api, params: Id) -> Result<Nothing, Fault> {
     if found.imap.is_none() {
         return Err(invalid("it is not read by IMAP", "give it a server with `ringonce mailbox set`"));
     }
-    check(&found, &password.ok_or_else(no_password)?, api.clock.now()).await.map(|_| Nothing {})
+    let checked = check(&found, &password.ok_or_else(no_password)?, api.clock.now()).await;
+    checked.map(|_| Nothing {}).map_err(|fault| advise(fault, &found.email))
 }
 
 /// Every mailbox, oldest first.
@@ -286,7 +288,7 @@ struct FirstSight {
 
 /// Signs in and looks at each folder: mail that comes from now on rings.
 async fn examine(api: &Api, mailbox: Mailbox, password: &SecretString) -> Result<FirstSight, Fault> {
-    let report = check(&mailbox, password, api.clock.now()).await?;
+    let report = check(&mailbox, password, api.clock.now()).await.map_err(|fault| advise(fault, &mailbox.email))?;
     let folders = report.folders.iter().map(|folder| folder.wire.clone()).collect();
     let cursor_of = |folder: CheckedFolder| CursorMove {
         account_id: mailbox.account_id.clone(),
@@ -348,7 +350,7 @@ fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {
     }
 }
 
-fn check_email(text: &str) -> Result<String, Fault> {
+pub(super) fn check_email(text: &str) -> Result<String, Fault> {
     let text = text.trim();
     let sides = text.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty());
     match sides {

@@ -1,5 +1,7 @@
 //! How a mailbox is read: what the owner gives, merged into what is stored.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::api::invalid;
@@ -23,9 +25,9 @@ pub struct ServerParams {
     pub tls: Option<String>,
     /// Name to log in with; by default the e-mail address.
     pub username: Option<String>,
-    /// PEM file with the authorities to trust instead of the system's; an absolute path.
+    /// PEM file with the authorities to trust instead of the system's; an absolute path. Empty: none any more.
     pub ca_file: Option<String>,
-    /// SHA-256 of the one certificate to trust.
+    /// SHA-256 of the one certificate to trust. Empty: none any more.
     pub pin: Option<String>,
     /// The password may go unprotected to another machine.
     pub allow_plaintext: Option<bool>,
@@ -67,21 +69,36 @@ pub(super) fn merge(
         }
     };
     let old = stored.as_ref();
+    let (ca_file, pin) = trusted(given, old)?;
     let server = ImapServer {
         host: check_host(&host)?,
         port,
         tls,
         username: given.username.clone().or(old.map(|old| old.username.clone())).unwrap_or_else(|| email.to_owned()),
-        // One takes the place of the other.
-        ca_file: given.ca_file.clone().or(old.filter(|_| given.pin.is_none()).and_then(|old| old.ca_file.clone())),
-        pin: match &given.pin {
-            Some(pin) => Some(check_pin(pin)?),
-            None => old.filter(|_| given.ca_file.is_none()).and_then(|old| old.pin.clone()),
-        },
+        ca_file,
+        pin,
         allow_plaintext: given.allow_plaintext.unwrap_or(old.is_some_and(|old| old.allow_plaintext)),
     };
     check_together(&server)?;
     Ok(Some(server))
+}
+
+/// Whom to trust. One takes the place of the other, and an empty one of itself.
+fn trusted(given: &ServerParams, old: Option<&ImapServer>) -> Result<(Option<String>, Option<String>), Fault> {
+    let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let ca_file = match &given.ca_file {
+        Some(file) => Some(file.clone()).filter(|file| !file.is_empty()),
+        None => old.filter(|_| !has(&given.pin)).and_then(|old| old.ca_file.clone()),
+    };
+    let pin = match &given.pin {
+        Some(pin) if pin.is_empty() => None,
+        Some(pin) => Some(check_pin(pin)?),
+        None => old.filter(|_| !has(&given.ca_file)).and_then(|old| old.pin.clone()),
+    };
+    if let Some(file) = ca_file.as_ref().filter(|file| !Path::new(file).is_absolute()) {
+        return Err(invalid(format!("{file:?} is not an absolute path"), "give the file's path from / on"));
+    }
+    Ok((ca_file, pin))
 }
 
 fn check_together(server: &ImapServer) -> Result<(), Fault> {
@@ -163,7 +180,11 @@ mod tests {
         let pinned = ServerParams { pin: Some("AB:".repeat(31) + "AB"), ..ServerParams::default() };
         let with_file = ImapServer { ca_file: Some("/ca.pem".into()), ..new.clone() };
         let pinned = merge(Some(with_file), &pinned, "").unwrap().unwrap();
-        assert_eq!((pinned.ca_file, pinned.pin), (None, Some("ab".repeat(32))), "the pin takes the file's place");
+        assert_eq!((&pinned.ca_file, &pinned.pin), (&None, &Some("ab".repeat(32))), "the pin takes the file's place");
+        let cleared =
+            ServerParams { pin: Some(String::new()), ca_file: Some(String::new()), ..ServerParams::default() };
+        let system = merge(Some(pinned), &cleared, "").unwrap().unwrap();
+        assert_eq!((system.ca_file, system.pin), (None, None), "empty: the system's authorities again");
         let no_imap = ServerParams { no_imap: true, ..ServerParams::default() };
         assert_eq!(merge(Some(new), &no_imap, "").unwrap(), None);
     }
@@ -176,6 +197,7 @@ mod tests {
         refused(None, ServerParams { tls: Some("ssl".into()), ..given("a") }, "starttls");
         refused(None, ServerParams { tls: Some("none".into()), ..given("imap.example.com") }, "--allow-plaintext");
         refused(None, ServerParams { pin: Some("abc".into()), ..given("a") }, "64 hex digits");
+        refused(None, ServerParams { ca_file: Some("ca.pem".into()), ..given("a") }, "absolute");
         refused(None, ServerParams { port: Some(0), ..given("a") }, "1 to 65535");
         refused(None, given("http://a"), "not the name of a server");
         for host in ["127.0.0.1", "::1", "localhost"] {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, notification, parse, route, rule, settings, source, status, wait, window,
+    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
 };
 use crate::model::error::Fault;
 
@@ -64,6 +64,9 @@ pub const METHODS: &[Method] = &[
     method!("mailbox.pause", Write, Window, mailbox::pause),
     method!("mailbox.resume", Write, Window, mailbox::resume),
     method!("mailbox.remove", Write, Window, mailbox::remove),
+    method!("mailbox.presets", Read, Window, mailbox_setup::presets),
+    method!("mailbox.probe", Read, Window, mailbox_setup::probe),
+    method!("mailbox.folders", Read, Window, mailbox_setup::folders),
     method!("destination.add", Write, Window, destination_form::add),
     method!("destination.set", Write, Window, destination_form::set),
     method!("destination.test", Write, Window, destination_form::test),

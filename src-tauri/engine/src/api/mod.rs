@@ -14,6 +14,7 @@ pub mod history;
 pub mod ingest;
 pub mod mailbox;
 pub mod mailbox_server;
+pub mod mailbox_setup;
 pub mod methods;
 mod named;
 pub mod notification;

@@ -13,13 +13,14 @@ use crate::api::methods::{METHODS, Reach};
 use crate::decide::reason;
 use crate::model::destination::{Policy as P, Privacy as V};
 use crate::model::error::{Fault, FaultCode as Code};
-use crate::model::mailbox::Tls as T;
+use crate::model::mailbox::{FolderRole as FolderRoleWord, Tls as T};
 use crate::model::notification::Status;
 use crate::model::outcome::Fate as F;
 use crate::model::repeat::RepeatReason as R;
 use crate::model::sighting::Verdict as D;
 use crate::model::topic::Topic as Changed;
 use crate::rpc::WireFault;
+use crate::source::imap::providers::SignIn;
 use crate::source::{HealthState as H, Method as M};
 
 const HEAD: &str = "/**
@@ -84,6 +85,10 @@ texts! {
     WatchMethod = [M::Idle, M::Poll, M::Push, M::None].map(M::as_str);
     /// Protection of an IMAP connection.
     Tls = [T::Implicit, T::StartTls, T::None].map(T::as_str);
+    /// What a folder is for.
+    FolderRole = FolderRoleWord::ALL.map(FolderRoleWord::as_str);
+    /// What lets a mail program in; `bridge`: what the provider's own program on this computer shows.
+    SignInWay = SignIn::ALL.map(SignIn::as_str);
     /// How a destination is doing.
     DestinationState = ["ready", "failing", "paused", "sign_in"];
     /// What is worse: told twice, or not told.

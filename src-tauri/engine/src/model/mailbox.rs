@@ -84,6 +84,60 @@ pub enum SpecialUse {
     Sent,
 }
 
+impl SpecialUse {
+    /// What the role of a folder means for its mail.
+    #[must_use]
+    pub fn of(role: Option<FolderRole>) -> Self {
+        match role {
+            Some(FolderRole::Junk) => Self::Junk,
+            Some(FolderRole::Sent) => Self::Sent,
+            _ => Self::None,
+        }
+    }
+}
+
+/// What a folder is for, as its owner is shown it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderRole {
+    /// Where new mail comes.
+    Inbox,
+    /// `\\Sent`.
+    Sent,
+    /// `\\Drafts`.
+    Drafts,
+    /// `\\Junk`.
+    Junk,
+    /// `\\Trash`.
+    Trash,
+    /// `\\Archive`.
+    Archive,
+    /// `\\All`: every mail once more.
+    All,
+    /// `\\Flagged`: marked mails once more.
+    Flagged,
+}
+
+impl FolderRole {
+    /// Every role.
+    pub const ALL: [Self; 8] =
+        [Self::Inbox, Self::Sent, Self::Drafts, Self::Junk, Self::Trash, Self::Archive, Self::All, Self::Flagged];
+
+    /// As in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inbox => "inbox",
+            Self::Sent => "sent",
+            Self::Drafts => "drafts",
+            Self::Junk => "junk",
+            Self::Trash => "trash",
+            Self::Archive => "archive",
+            Self::All => "all",
+            Self::Flagged => "flagged",
+        }
+    }
+}
+
 /// Where we stand in one folder. Written only together with what was read up to there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FolderCursor {

@@ -117,6 +117,12 @@ impl<S> Guard<S> {
         self.skipped
     }
 
+    /// The line below.
+    #[must_use]
+    pub fn line(&self) -> &S {
+        &self.inner
+    }
+
     /// The stream below. What was read ahead of it is dropped, as after STARTTLS it must be (RFC 3501 section 6.2.1).
     pub fn into_inner(self) -> S {
         self.inner

@@ -1,5 +1,6 @@
 //! Sockets: TCP, TLS, HTTP and the loopback server. Nothing else in the engine opens one.
 
+pub mod certificate;
 pub mod error;
 pub mod guard;
 pub mod http;

@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use crate::net::certificate::Certificate;
 use crate::net::error::NetError;
 use crate::net::tls;
 
@@ -44,6 +45,15 @@ impl Stream {
         limit: Duration,
     ) -> Result<Self, NetError> {
         Ok(Self::Tls(Box::new(tls::handshake(socket, host, config, limit).await?)))
+    }
+}
+
+impl Stream {
+    /// The certificate that the server showed; `None` on a plain connection.
+    #[must_use]
+    pub fn certificate(&self) -> Option<Certificate> {
+        let Self::Tls(stream) = self else { return None };
+        stream.get_ref().1.peer_certificates()?.first().map(Certificate::of)
     }
 }
 

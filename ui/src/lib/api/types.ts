@@ -283,6 +283,33 @@ export type Finding = {
   detail: string,
 };
 
+/** What a folder is for. */
+export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'junk' | 'trash' | 'archive' | 'all' | 'flagged';
+
+/** A folder that can be watched. */
+export type FolderView = {
+  /** Its name on the wire, as `mailbox.add` takes it. */
+  name: string,
+  /** For people; levels parted by `/`. */
+  label: string,
+  /** What it is for; null: nothing special, or the server does not say. */
+  special: FolderRole | null,
+  /** Mails in it; null: the server did not say in time. */
+  messages: number | null,
+};
+
+/** Parameters of `mailbox.folders`: a mailbox that is stored, by its id, or one that is not. */
+export type FoldersParams = {
+  /** Which stored one; what else is given goes over what is stored. */
+  id?: string,
+  /** The owner's address, where it is not stored. */
+  email?: string,
+  /** How it is read; by default as its provider says. */
+  server?: ServerParams,
+  /** The password, where it is not stored or has changed. */
+  password?: SecretText,
+};
+
 /** Parameters of `history.list`; each narrows, what is absent does not. */
 export type HistoryParams = {
   /** Rows at most; never more than `limits::PAGE_ROWS_MAX`. */
@@ -530,8 +557,58 @@ export type Page = {
 /** What is worse: told twice, or not told. */
 export type Policy = 'never-twice' | 'never-lost';
 
+/** What is known of an address before anything is asked. */
+export type Presets = {
+  /** Its provider; null where that is none of the big ones. */
+  provider: ProviderView | null,
+  /** Where its mail may be, the likeliest first. */
+  servers: Array<ServerView>,
+};
+
+/** Parameters of `mailbox.presets`. */
+export type PresetsParams = {
+  /** The owner's address. */
+  email: string,
+};
+
 /** How much of a mail leaves this computer. */
 export type Privacy = 'full' | 'sender' | 'none';
+
+/** Parameters of `mailbox.probe`. */
+export type ProbeParams = {
+  /** The owner's address. */
+  email: string,
+  /** The server; by default those of `mailbox.presets` in turn. */
+  server?: ServerParams,
+};
+
+/** A server that answered. */
+export type ProbeView = {
+  /** Where. */
+  server: ServerView,
+  /** From the first octet to the greeting, TLS included. */
+  millis: number,
+  /** The certificate's last moment; null without TLS. */
+  certificate_until: Time | null,
+  /** SHA-256 of a certificate that nobody vouches for: the server is used only where this is pinned. */
+  pin: string | null,
+  /** It tells of new mail by itself; false: not said before sign-in. */
+  idle: boolean,
+};
+
+/** A provider, and what its owner has to do there first. */
+export type ProviderView = {
+  /** Stable word. */
+  id: string,
+  /** As people know it. */
+  name: string,
+  /** What lets a mail program in. */
+  sign_in: SignInWay,
+  /** IMAP is off until it is switched on in the provider's settings. */
+  enable_imap: boolean,
+  /** The provider's page about it. */
+  help: string,
+};
 
 /** A fixed reason. */
 export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
@@ -627,12 +704,24 @@ export type ServerParams = {
   tls?: Tls,
   /** Name to log in with; by default the e-mail address. */
   username?: string,
-  /** PEM file with the authorities to trust instead of the system's; an absolute path. */
+  /** PEM file with the authorities to trust instead of the system's; an absolute path. Empty: none any more. */
   ca_file?: string,
-  /** SHA-256 of the one certificate to trust. */
+  /** SHA-256 of the one certificate to trust. Empty: none any more. */
   pin?: string,
   /** The password may go unprotected to another machine. */
   allow_plaintext?: boolean,
+};
+
+/** Where a mailbox is read. */
+export type ServerView = {
+  /** Host name or address. */
+  host: string,
+  /** TCP port. */
+  port: number,
+  /** `implicit`, `starttls` or `none`. */
+  tls: Tls,
+  /** Name to log in with. */
+  username: string,
 };
 
 /** Parameters of `settings.get`. */
@@ -666,6 +755,9 @@ export type Settled = {
   /** Where it stands now. */
   status: NotificationStatus,
 };
+
+/** What lets a mail program in; `bridge`: what the provider's own program on this computer shows. */
+export type SignInWay = 'password' | 'app_password' | 'oauth' | 'bridge';
 
 /** What `status.get` gives. */
 export type Status = {
@@ -779,6 +871,9 @@ export interface Methods {
   'mailbox.pause': [Id, Nothing];
   'mailbox.resume': [Id, Nothing];
   'mailbox.remove': [Id, Nothing];
+  'mailbox.presets': [PresetsParams, Presets];
+  'mailbox.probe': [ProbeParams, ProbeView];
+  'mailbox.folders': [FoldersParams, Array<FolderView>];
   'destination.add': [DestinationAddParams, Id];
   'destination.set': [DestinationSetParams, Nothing];
   'destination.test': [Id, Nothing];

@@ -12,10 +12,8 @@ import type {
   Nothing,
   Page,
   RuleView,
-  ServerParams,
   Status,
   Time,
-  Tls,
   TryRow,
 } from './types';
 
@@ -94,24 +92,6 @@ export interface StatusExtras {
 }
 export type FullStatus = Status & StatusExtras;
 
-/** What a trial of a server found, before anything is stored. */
-export interface Probe {
-  /** Connection to greeting. */
-  millis: number;
-  tls: Tls;
-  /** The certificate's last day; null without TLS. */
-  certificate_until: Time | null;
-  /** The server tells of new mail by itself. */
-  idle: boolean;
-}
-export interface FolderView {
-  /** Wire name, as `mailbox.add` takes it. */
-  name: string;
-  /** For people; levels parted by `/`. */
-  label: string;
-  special: 'inbox' | 'sent' | 'drafts' | 'junk' | 'trash' | 'archive' | 'all' | null;
-  messages: number;
-}
 /** What a test said. */
 export interface TestResult {
   external_message_id: string | null;
@@ -158,10 +138,6 @@ export interface WantedMethods {
   'watch.resume': [Nothing, Nothing];
   /** Sends one message through rules, outbox and channels, to every destination or to one. */
   'test.send': [{ destination?: string }, SentTest];
-  /** Connects to a server without logging in. */
-  'mailbox.probe': [{ email: string; server: ServerParams }, Probe];
-  /** Logs in and lists the folders, of a mailbox not stored yet or of a stored one by id. */
-  'mailbox.folders': [{ email: string; server?: ServerParams; password: string } | Id, FolderView[]];
   /** Tries a destination that is not stored. */
   'destination.try': [
     { kind: string; fields: Record<string, string>; secrets: Record<string, string>; name: string },

@@ -1,9 +1,9 @@
 /** A mailbox being added: address, server, password, folders. Nothing is stored before the last step. */
 import type { Api } from '$lib/api/api.svelte';
 import type { Fault } from '$lib/api/fault';
-import type { FolderView, Probe } from '$lib/api/wanted';
+import type { FolderView, Presets, ProbeView, ProviderView } from '$lib/api/types';
 import { Act } from './act.svelte';
-import { isEmail, providerOf, serverOf, type Provider, type Server } from './providers';
+import { isEmail, NO_SERVER, paramsOf, serverFrom, type Server } from './server';
 
 export type AddStep = 'address' | 'server' | 'folders';
 export const ADD_STEPS: AddStep[] = ['address', 'server', 'folders'];
@@ -12,8 +12,9 @@ export class MailboxDraft {
   step = $state<AddStep>('address');
   email = $state('');
   emailBad = $state(false);
-  server = $state<Server>({ host: '', port: 993, tls: 'implicit', username: '' });
-  probe = $state.raw<Probe | undefined>();
+  server = $state<Server>(NO_SERVER);
+  presets = $state.raw<Presets | undefined>();
+  probe = $state.raw<ProbeView | undefined>();
   looking = $state(false);
   /** The owner names the server. */
   byHand = $state(false);
@@ -30,33 +31,49 @@ export class MailboxDraft {
     this.email = email;
   }
 
-  get provider(): Provider | undefined {
-    return providerOf(this.email);
+  get provider(): ProviderView | undefined {
+    return this.presets?.provider ?? undefined;
   }
   /** The provider takes no passwords at all. */
   get isOauthOnly(): boolean {
-    return this.provider?.signIn === 'oauth' && !this.byHand;
+    return this.provider?.sign_in === 'oauth' && !this.byHand;
   }
   get refused(): Fault | undefined {
     return this.act.fault?.code === 'sign_in' ? this.act.fault : undefined;
   }
+  /** SHA-256 of the server's certificate, which nobody vouches for and the owner has not trusted yet. */
+  get stranger(): string | undefined {
+    const pin = this.probe?.pin;
+    return pin && pin !== this.server.pin ? pin : undefined;
+  }
+  /** Trusts the certificate that was shown, and no other. */
+  trust(): void {
+    this.server = { ...this.server, ca_file: '', pin: this.stranger ?? this.server.pin };
+  }
 
-  /** From the address to its server: a known one, else the usual place, else the owner is asked. */
+  /** From the address to its server: that of its provider, else the usual places, else the owner is asked. */
   async find(): Promise<void> {
     this.emailBad = !isEmail(this.email);
     if (this.emailBad) return;
     this.email = this.email.trim();
-    this.server = serverOf(this.email);
+    const { email } = this;
+    const mine = ++this.#asked;
+    this.presets = undefined;
     this.probe = undefined;
     this.byHand = false;
     this.act.fault = undefined;
     this.step = 'server';
-    if (this.isOauthOnly) return;
-    const mine = ++this.#asked;
     this.looking = true;
     try {
-      const probe = await this.#api.call('mailbox.probe', { email: this.email, server: { ...this.server } });
-      if (mine === this.#asked) this.probe = probe;
+      const presets = await this.#api.call('mailbox.presets', { email });
+      if (mine !== this.#asked) return;
+      this.presets = presets;
+      if (presets.servers[0]) this.server = serverFrom(presets.servers[0]);
+      if (this.isOauthOnly) return;
+      const probe = await this.#api.call('mailbox.probe', { email });
+      if (mine !== this.#asked) return;
+      this.probe = probe;
+      this.server = serverFrom(probe.server);
     } catch {
       if (mine === this.#asked) this.byHand = true;
     } finally {
@@ -68,11 +85,14 @@ export class MailboxDraft {
   async signIn(): Promise<void> {
     this.passwordMissing = this.password === '';
     if (this.passwordMissing) return;
+    const { email, password } = this;
+    const server = paramsOf(this.server);
     const done = await this.act.run('signIn', async () => {
-      const { email, password } = this;
-      this.folders = await this.#api.call('mailbox.folders', { email, password, server: { ...this.server } });
+      // A server named by hand is looked at before the password goes there.
+      if (this.byHand) this.probe = await this.#api.call('mailbox.probe', { email, server });
+      if (!this.stranger) this.folders = await this.#api.call('mailbox.folders', { email, password, server });
     });
-    if (!done) return;
+    if (!done || this.stranger) return;
     this.chosen = new Set(this.folders.filter((one) => one.special === 'inbox').map((one) => one.name));
     this.step = 'folders';
   }
@@ -88,12 +108,12 @@ export class MailboxDraft {
   async start(): Promise<string | undefined> {
     let id: string | undefined;
     await this.act.run('start', async () => {
-      const { email, password, server } = this;
-      const unsafe = server.tls === 'none' ? { allow_plaintext: true } : {};
+      const { email, password } = this;
+      const server = paramsOf(this.server);
       const added = await this.#api.call('mailbox.add', {
         email,
         password,
-        server: { ...server, ...unsafe },
+        server,
         folders: [...this.chosen],
         test: true,
       });

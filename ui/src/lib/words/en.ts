@@ -431,8 +431,6 @@ export const en = {
   'add.tls.none': 'Not protected',
   'add.idle.yes': 'Tells at once',
   'add.idle.yes.say': 'The server has IDLE.',
-  'add.idle.no': 'Is asked regularly',
-  'add.idle.no.say': 'The server has no IDLE.',
   'add.tried': 'Tried',
   'add.password': 'Password',
   'add.password.app': 'App password',
@@ -458,6 +456,27 @@ export const en = {
   'add.do.app_password': '{provider} wants an app password: turn on two-step sign-in there, then make one.',
   'add.do.enable_imap': '{provider} must first be told to allow IMAP, in its mail settings.',
   'add.do.both': 'Allow IMAP in the mail settings of {provider}, then make an app password there.',
+  'add.ask.lead.usual':
+    'No server of {domain} answered at the usual places. Your provider’s help pages name it, often under IMAP.',
+  'add.password.bridge': 'Password from Bridge',
+  'add.password.refused.bridge':
+    'Bridge refused this password. Type the one that Bridge shows, not that of {provider}.',
+  'add.password.refused.imap':
+    'The server refused this password. Is IMAP allowed in the mail settings of {provider}? With two-step sign-in it wants an app password.',
+  'add.password.refused.second':
+    'The server refused this password. With two-step sign-in {provider} wants an app password.',
+  'add.do.bridge':
+    '{provider} is read through its own program, Bridge. Start it on this computer and copy the password it shows.',
+  'add.do.how': 'How to do it',
+  'add.stranger': 'Nobody vouches for the certificate of {host}.',
+  'add.stranger.say':
+    'That is usual for a server of your own or on this computer. Anywhere else somebody may be listening. Compare it with what the server’s owner tells you:',
+  'add.stranger.trust': 'Trust this certificate',
+  'add.advanced': 'Advanced',
+  'add.ca_file': 'File with trusted authorities',
+  'add.ca_file.say': 'PEM, instead of those of this computer.',
+  'add.pin': 'Trusted certificate',
+  'add.pin.say': 'Its SHA-256. No other is taken then, whoever vouches for it.',
   'add.folders.title': 'Which folders should ring?',
   'add.folders.lead': 'The inbox is enough for most people. Add folders that your server sorts mail into.',
   'add.folders.find': 'Find a folder',

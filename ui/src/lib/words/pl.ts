@@ -446,8 +446,6 @@ export const pl: Record<Key, string> = {
   'add.tls.none': 'Bez ochrony',
   'add.idle.yes': 'Zgłasza od razu',
   'add.idle.yes.say': 'Serwer ma IDLE.',
-  'add.idle.no': 'Pytany regularnie',
-  'add.idle.no.say': 'Serwer nie ma IDLE.',
   'add.tried': 'Sprawdzono',
   'add.password': 'Hasło',
   'add.password.app': 'Hasło aplikacji',
@@ -473,6 +471,26 @@ export const pl: Record<Key, string> = {
   'add.do.app_password': '{provider} wymaga hasła aplikacji: włącz tam logowanie dwuetapowe i je utwórz.',
   'add.do.enable_imap': 'Najpierw zezwól na IMAP w ustawieniach poczty {provider}.',
   'add.do.both': 'Zezwól na IMAP w ustawieniach {provider}, a potem utwórz tam hasło aplikacji.',
+  'add.ask.lead.usual':
+    'Żaden serwer {domain} nie odpowiedział w zwykłych miejscach. Nazwę podaje pomoc dostawcy, zwykle pod hasłem IMAP.',
+  'add.password.bridge': 'Hasło z programu Bridge',
+  'add.password.refused.bridge': 'Bridge odrzucił to hasło. Wpisz to, które pokazuje Bridge, a nie hasło {provider}.',
+  'add.password.refused.imap':
+    'Serwer odrzucił to hasło. Czy w ustawieniach poczty {provider} zezwolono na IMAP? Przy logowaniu dwuetapowym potrzebne jest hasło aplikacji.',
+  'add.password.refused.second':
+    'Serwer odrzucił to hasło. Przy logowaniu dwuetapowym {provider} wymaga hasła aplikacji.',
+  'add.do.bridge':
+    '{provider} czyta się przez jego własny program Bridge. Uruchom go na tym komputerze i przepisz hasło, które pokazuje.',
+  'add.do.how': 'Jak to zrobić',
+  'add.stranger': 'Nikt nie ręczy za certyfikat {host}.',
+  'add.stranger.say':
+    'To zwykłe przy własnym serwerze albo na tym komputerze. Gdzie indziej ktoś może podsłuchiwać. Porównaj go z tym, co podaje właściciel serwera:',
+  'add.stranger.trust': 'Zaufaj temu certyfikatowi',
+  'add.advanced': 'Zaawansowane',
+  'add.ca_file': 'Plik zaufanych urzędów',
+  'add.ca_file.say': 'PEM, zamiast urzędów tego komputera.',
+  'add.pin': 'Zaufany certyfikat',
+  'add.pin.say': 'Jego SHA-256. Żaden inny nie będzie wtedy przyjęty, ktokolwiek za niego ręczy.',
   'add.folders.title': 'Które foldery mają dzwonić?',
   'add.folders.lead': 'Większości wystarczą odebrane. Dodaj foldery, do których serwer sortuje pocztę.',
   'add.folders.find': 'Znajdź folder',

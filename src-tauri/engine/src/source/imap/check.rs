@@ -62,7 +62,7 @@ pub async fn check(mailbox: &Mailbox, password: &SecretString, now: i64) -> Resu
             .await
             .map_err(|error| if error.session_lives() { Failure::folder(given, &error) } else { broken(error) })?;
         let start = first_sight::start(None, &numbers, now).ok_or_else(|| first_sight::no_uidnext(&wire))?;
-        let special_use = uses.get(&wire).copied().unwrap_or_default();
+        let special_use = SpecialUse::of(uses.get(&wire).and_then(|listed| listed.role));
         folders.push(CheckedFolder { wire, special_use, cursor: start.cursor });
     }
     let mut offered: Vec<String> = uses.keys().map(|wire| utf7::decode(wire)).collect();

@@ -8,9 +8,12 @@ mod catch_up;
 pub mod check;
 mod desk;
 mod first_sight;
+pub mod folders;
 mod idle_trust;
 mod pace;
 mod place;
+pub mod probe;
+pub mod providers;
 mod rounds;
 pub mod session;
 #[cfg(test)]

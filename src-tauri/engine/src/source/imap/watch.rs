@@ -352,7 +352,7 @@ impl Watch {
         let known = reader.session.can("SPECIAL-USE");
         let uses = folder::lenient(folder::list(reader.conn(), known).await)?.unwrap_or_default();
         for watched in &mut self.folders {
-            watched.place.special_use = uses.get(watched.wire()).copied().unwrap_or_default();
+            watched.place.special_use = SpecialUse::of(uses.get(watched.wire()).and_then(|listed| listed.role));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 /** Everything invented beside the mail: mailboxes, destinations, kinds, rules, settings, folders. */
-import type { DestinationView, MailboxView, RouteView, SettingView, Today } from '../types';
-import type { DayFigures, FolderView, KindEntry, RuleEntry, StatusExtras } from '../wanted';
+import type { DestinationView, FolderView, MailboxView, ProviderView, RouteView, SettingView, Today } from '../types';
+import type { DayFigures, KindEntry, RuleEntry, StatusExtras } from '../wanted';
 import { MINUTE, past, SECOND, time, today } from './clock';
 import { CLUB, details, HOME, WORK } from './mails';
 
@@ -213,6 +213,20 @@ const folder = (name: string, special: FolderView['special'], messages: number):
   special,
   messages,
 });
+const provider = (id: string, name: string, sign_in: ProviderView['sign_in'], enable_imap: boolean): ProviderView => ({
+  id,
+  name,
+  sign_in,
+  enable_imap,
+  help: `https://help.example.com/${id}`,
+});
+/** One of each way to sign in. */
+export const providers: Record<string, ProviderView> = {
+  'gmail.com': provider('gmail', 'Gmail', 'app_password', false),
+  'outlook.com': provider('outlook', 'Outlook', 'oauth', false),
+  'web.de': provider('web.de', 'WEB.DE', 'password', true),
+  'proton.me': provider('proton', 'Proton Mail', 'bridge', false),
+};
 export const folders: FolderView[] = [
   folder('INBOX', 'inbox', 12_408),
   folder('Clients', null, 1930),

@@ -1,5 +1,5 @@
 /** The pages that set: mailboxes, destinations, rules, settings. */
-import type { DestinationView, MailboxView } from '../types';
+import type { DestinationView, MailboxView, ServerView } from '../types';
 import type { DraftRule, TryEntry } from '../wanted';
 import { past } from './clock';
 import type { Handlers } from './methods';
@@ -22,6 +22,12 @@ function checkReach(fields: Record<string, string> | undefined): void {
     throw fault('test_failed', 'the server could not be reached: no address for this name');
   }
 }
+
+const domainOf = (email: string): string => email.split('@')[1] ?? '';
+const placeOf = (email: string): ServerView =>
+  rest.providers[domainOf(email)]?.sign_in === 'bridge'
+    ? { host: '127.0.0.1', port: 1143, tls: 'starttls', username: email }
+    : { host: `imap.${domainOf(email)}`, port: 993, tls: 'implicit', username: email };
 
 /** What the rules of the fake would do: the first whose one word is in sender or subject. */
 function tryOn(world: World, rules: DraftRule[], last: number): TryEntry[] {
@@ -53,12 +59,20 @@ function tryOn(world: World, rules: DraftRule[], last: number): TryEntry[] {
 
 export const setting: Handlers = {
   'mailbox.list': (world) => world.mailboxes,
-  'mailbox.probe': async (_, { server }) => {
-    if (!server.host || server.host.includes('nowhere')) throw fault('unreachable', `no address for ${server.host}`);
-    return { millis: 84, tls: server.tls ?? 'implicit', certificate_until: '2027-03-02T00:00:00.000Z', idle: true };
+  'mailbox.presets': (_, { email }) => {
+    const provider = rest.providers[domainOf(email)] ?? null;
+    return { provider, servers: [placeOf(email)] };
   },
-  'mailbox.folders': (_, params) => {
-    if ('password' in params) checkPassword(params.password);
+  'mailbox.probe': (_, { email, server }) => {
+    const found = { ...placeOf(email), ...clean(server ?? {}) };
+    const { host, port, tls, username } = found;
+    if (!host || host.includes('nowhere')) throw fault('unreachable', `no address for ${host}`);
+    const pin = host === '127.0.0.1' && !server?.pin ? 'a0'.repeat(32) : null;
+    const certificate_until = tls === 'none' ? null : '2027-03-02T00:00:00.000Z';
+    return { server: { host, port, tls, username }, millis: 84, certificate_until, pin, idle: true };
+  },
+  'mailbox.folders': (_, { password }) => {
+    checkPassword(password);
     return rest.folders;
   },
   'mailbox.add': (world, given) => {
@@ -79,8 +93,8 @@ export const setting: Handlers = {
       tls: given.server?.tls ?? 'implicit',
       username: given.server?.username ?? given.email,
       folders: given.folders?.length ? given.folders : ['INBOX'],
-      ca_file: null,
-      pin: null,
+      ca_file: given.server?.ca_file || null,
+      pin: given.server?.pin || null,
       allow_plaintext: given.server?.allow_plaintext ?? false,
     };
     world.mailboxes = [...world.mailboxes, made];
@@ -90,10 +104,12 @@ export const setting: Handlers = {
   'mailbox.set': (world, { id, password, server, folders }) => {
     checkPassword(password);
     const now = world.need(world.mailboxes, id);
-    const { host, port, tls, username } = server ?? {};
+    const { host, port, tls, username, ca_file, pin } = server ?? {};
     const next: MailboxView = {
       ...now,
       ...(clean({ host, port, tls, username }) as Partial<MailboxView>),
+      ca_file: ca_file || null,
+      pin: pin || null,
       ...(folders?.length ? { folders } : {}),
       ...(password ? { state: 'watching', method: 'idle', error: null, last_check_at: past(0) } : {}),
     };

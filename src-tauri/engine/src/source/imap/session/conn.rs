@@ -67,6 +67,11 @@ impl<S: Line> ImapConn<S> {
         self.client.into_inner().into_inner()
     }
 
+    /// The line below, to be looked at.
+    pub(crate) fn line(&self) -> &S {
+        self.client.get_ref().line()
+    }
+
     /// Mails in the selected folder, as far as told.
     pub(crate) fn exists(&self) -> u32 {
         self.exists

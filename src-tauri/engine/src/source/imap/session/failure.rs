@@ -6,6 +6,7 @@ use crate::model::error::{Fault, FaultCode};
 use crate::model::mailbox::{ImapServer, Tls};
 use crate::net::error::{NetError, NetErrorKind};
 use crate::net::guard::Violation;
+use crate::net::tls::TlsProblem;
 use crate::source::HealthState;
 use crate::source::imap::session::reply::{ImapError, Words};
 
@@ -18,6 +19,8 @@ pub(crate) struct Failure {
     pub(crate) fault: Fault,
     /// For the next try.
     pub(crate) next: Next,
+    /// What is wrong with the server's certificate, where it is that.
+    pub(crate) tls: Option<Box<TlsProblem>>,
 }
 
 /// What a failure means for the next try.
@@ -38,12 +41,12 @@ pub(crate) enum Next {
 
 impl Failure {
     fn new(next: Next, code: FaultCode, cause: impl Into<String>, next_step: impl Into<String>) -> Self {
-        Self { fault: Fault::new(code, CONSEQUENCE, cause, next_step), next }
+        Self { fault: Fault::new(code, CONSEQUENCE, cause, next_step), next, tls: None }
     }
 
     /// Only the owner can help.
     pub(crate) fn owner(fault: Fault) -> Self {
-        Self { fault: Fault { consequence: CONSEQUENCE.to_owned(), ..fault }, next: Next::Owner }
+        Self { fault: Fault { consequence: CONSEQUENCE.to_owned(), ..fault }, next: Next::Owner, tls: None }
     }
 
     /// An unprotected line to another machine, which the owner has not allowed.
@@ -67,7 +70,7 @@ impl Failure {
                 _ => fault.next_step,
             };
         }
-        Self { fault, next: Next::Retry }
+        Self { fault, next: Next::Retry, tls: error.tls.clone().map(Box::new) }
     }
 
     /// Whoever answered did not greet as an IMAP server does.

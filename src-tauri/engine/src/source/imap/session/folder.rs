@@ -1,11 +1,11 @@
 //! Folders: opened read-only, their numbers, and what they are for.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::limits;
-use crate::model::mailbox::SpecialUse;
 use crate::source::imap::session::conn::{ImapConn, Line};
-use crate::source::imap::session::reply::{ImapError, Note, Reply};
+use crate::source::imap::session::reply::{ImapError, Listed, Note, Reply};
 
 /// The numbers of a folder, as far as the server tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,7 +65,7 @@ pub(crate) async fn status<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resul
     let mut numbers = Numbers::default();
     let command = format!("STATUS {} (UIDNEXT UIDVALIDITY)", quoted(wire));
     conn.run(&command, limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
-        if let Reply::Status { uid_next, uid_validity } = reply {
+        if let Reply::Status { uid_next, uid_validity, .. } = reply {
             numbers.uid_next = uid_next.or(numbers.uid_next);
             numbers.uid_validity = uid_validity.or(numbers.uid_validity);
         }
@@ -99,17 +99,32 @@ pub(crate) async fn existing<S: Line>(conn: &mut ImapConn<S>, from: u32, to: u32
     Ok(found)
 }
 
-/// Every folder with what it is for. Servers with SPECIAL-USE tell it only where asked (RFC 6154 section 2).
+/// How many mails are in a folder that is not open; `None`: the server does not say.
+pub(crate) async fn messages<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Option<u32>, ImapError> {
+    let mut found = None;
+    let command = format!("STATUS {} (MESSAGES)", quoted(wire));
+    let mut visit = |reply| {
+        if let Reply::Status { messages, .. } = reply {
+            found = messages.or(found);
+        }
+    };
+    lenient(conn.run(&command, limits::IMAP_ANSWER_BYTES_MAX, &mut visit).await)?;
+    Ok(found)
+}
+
+/// Every folder, by its name. Servers with SPECIAL-USE tell what it is for only where asked (RFC 6154 section 2).
 pub(crate) async fn list<S: Line>(
     conn: &mut ImapConn<S>,
     special_use_known: bool,
-) -> Result<HashMap<String, SpecialUse>, ImapError> {
-    let mut folders = HashMap::new();
+) -> Result<BTreeMap<String, Listed>, ImapError> {
+    let mut folders: BTreeMap<String, Listed> = BTreeMap::new();
     let mut add = |reply| {
-        if let Reply::List { name, special_use } = reply {
-            let known = folders.entry(name).or_default();
-            if special_use != SpecialUse::None {
-                *known = special_use;
+        if let Reply::List(listed) = reply {
+            match folders.entry(listed.name.clone()) {
+                Entry::Vacant(place) => {
+                    place.insert(listed);
+                }
+                Entry::Occupied(mut known) => known.get_mut().role = known.get().role.or(listed.role),
             }
         }
     };

@@ -43,7 +43,8 @@ pub(crate) async fn open(server: &ImapServer, password: &SecretString) -> Result
     sign_in(conn, server, greeting, password).await
 }
 
-async fn connect(server: &ImapServer) -> Result<(ImapConn<Stream>, Note), Failure> {
+/// Connects, protects the line as configured, and reads the greeting.
+pub(crate) async fn connect(server: &ImapServer) -> Result<(ImapConn<Stream>, Note), Failure> {
     let trust = trust(server);
     if server.tls == Tls::None && !server.allow_plaintext && !tcp::is_loopback(&server.host) {
         return Err(Failure::plaintext(server));

@@ -8,7 +8,7 @@ use async_imap::imap_proto::{
     StatusAttribute,
 };
 
-use crate::model::mailbox::SpecialUse;
+use crate::model::mailbox::FolderRole;
 use crate::model::sighting::ProviderId;
 use crate::net::guard::Violation;
 
@@ -39,9 +39,9 @@ pub(crate) enum Reply {
     /// UIDs found.
     Search(Vec<u32>),
     /// Numbers of a folder that is not selected.
-    Status { uid_next: Option<u32>, uid_validity: Option<u32> },
+    Status { uid_next: Option<u32>, uid_validity: Option<u32>, messages: Option<u32> },
     /// A folder.
-    List { name: String, special_use: SpecialUse },
+    List(Listed),
     /// What the server can do, upper case.
     Capabilities(Vec<String>),
     /// Anything else.
@@ -61,6 +61,19 @@ pub(crate) struct Note {
     pub(crate) uid_validity: Option<u32>,
     /// What the server can do, upper case.
     pub(crate) capabilities: Option<Vec<String>>,
+}
+
+/// A folder as LIST tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Its name on the wire.
+    pub(crate) name: String,
+    /// What parts the levels of its name; `None`: it has none.
+    pub(crate) delimiter: Option<String>,
+    /// It can be opened.
+    pub(crate) selectable: bool,
+    /// What it is for.
+    pub(crate) role: Option<FolderRole>,
 }
 
 /// How a command ended.
@@ -225,17 +238,21 @@ impl Reply {
             MailboxDatum::Exists(count) => Self::Exists(*count),
             MailboxDatum::Search(uids) => Self::Search(uids.clone()),
             MailboxDatum::List(list) => {
-                let has = |wanted: &NameAttribute<'_>| list.name_attributes.contains(wanted);
-                let special_use = if has(&NameAttribute::Junk) {
-                    SpecialUse::Junk
-                } else if has(&NameAttribute::Sent) {
-                    SpecialUse::Sent
-                } else {
-                    SpecialUse::None
-                };
-                Self::List { name: list.name.replace("\\\"", "\"").replace("\\\\", "\\"), special_use }
+                let unquoted = |text: &str| text.replace("\\\"", "\"").replace("\\\\", "\\");
+                let name = unquoted(&list.name);
+                // The one name that is never case-sensitive (RFC 3501 section 5.1).
+                let inbox = name.eq_ignore_ascii_case("INBOX").then_some(FolderRole::Inbox);
+                Self::List(Listed {
+                    role: inbox.or_else(|| list.name_attributes.iter().find_map(role)),
+                    selectable: !list.name_attributes.iter().any(is_closed),
+                    delimiter: list.delimiter.as_deref().map(unquoted).filter(|text| !text.is_empty()),
+                    name,
+                })
             }
             MailboxDatum::Status { status, .. } => Self::Status {
+                messages: status
+                    .iter()
+                    .find_map(|s| if let StatusAttribute::Messages(n) = s { Some(*n) } else { None }),
                 uid_next: status.iter().find_map(|s| if let StatusAttribute::UidNext(n) = s { Some(*n) } else { None }),
                 uid_validity: status
                     .iter()
@@ -243,6 +260,28 @@ impl Reply {
             },
             _ => Self::Other,
         }
+    }
+}
+
+fn role(attribute: &NameAttribute<'_>) -> Option<FolderRole> {
+    Some(match attribute {
+        NameAttribute::Junk => FolderRole::Junk,
+        NameAttribute::Sent => FolderRole::Sent,
+        NameAttribute::Drafts => FolderRole::Drafts,
+        NameAttribute::Trash => FolderRole::Trash,
+        NameAttribute::Archive => FolderRole::Archive,
+        NameAttribute::All => FolderRole::All,
+        NameAttribute::Flagged => FolderRole::Flagged,
+        _ => return None,
+    })
+}
+
+/// Only a level of the names of others (`\NonExistent`: RFC 5258 section 3).
+fn is_closed(attribute: &NameAttribute<'_>) -> bool {
+    match attribute {
+        NameAttribute::NoSelect => true,
+        NameAttribute::Extension(word) => word.eq_ignore_ascii_case("\\NonExistent"),
+        _ => false,
     }
 }
 
