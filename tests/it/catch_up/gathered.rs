@@ -13,7 +13,7 @@ use crate::catch_up::bench::{Bench, CATCH_UP, NOW, phone, sighting};
 
 fn put_rule(tx: Tx<'_>, id: &str, subject: &str, action: RuleAction) {
     let condition = Condition { field: Field::Subject, not: false, test: Test::Is, value: subject.to_owned() };
-    let rule = Rule { id: id.into(), mailbox: None, conditions: vec![condition], action };
+    let rule = Rule { id: id.into(), mailbox: None, conditions: vec![condition], action, off: false };
     let known = rule::list(*tx).unwrap();
     rule::put_all(tx, &[known, vec![rule]].concat(), NOW).unwrap();
 }

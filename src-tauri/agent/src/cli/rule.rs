@@ -1,7 +1,8 @@
 //! `ringonce rule …`
 
 use clap::{ArgGroup, Subcommand};
-use ringonce_engine::api::rule::{AddParams, MoveParams, RuleView, TryParams, TryRow};
+use ringonce_engine::api::rule::{AddParams, MoveParams, RuleView, SwitchParams};
+use ringonce_engine::api::rule_try::{TryParams, TryRow};
 use ringonce_engine::api::view::{Id, Nothing};
 use ringonce_engine::decide::condition;
 
@@ -45,6 +46,16 @@ pub(crate) enum Rule {
         #[arg(long, value_name = "ID")]
         before: Option<String>,
     },
+    /// Switch a rule off: it keeps its place and is not asked.
+    Off {
+        /// Its id.
+        id: String,
+    },
+    /// Switch a rule on again.
+    On {
+        /// Its id.
+        id: String,
+    },
     /// Show what the rules would do with the newest mails; nobody is told.
     Try {
         /// So many of the newest mails.
@@ -69,8 +80,15 @@ pub(crate) async fn run(global: &Global, command: Rule) -> Done {
             let done = call(global, "rule.move", &MoveParams { id, before }).await?;
             if global.json { out::json(&done) } else { Ok(()) }
         }
+        Rule::Off { id } => switch(global, id, true).await,
+        Rule::On { id } => switch(global, id, false).await,
         Rule::Try { last } => attempt(global, last).await,
     }
+}
+
+async fn switch(global: &Global, id: String, off: bool) -> Done {
+    let done = call(global, "rule.switch", &SwitchParams { id, off }).await?;
+    if global.json { out::json(&done) } else { Ok(()) }
 }
 
 async fn list(global: &Global) -> Done {
@@ -84,6 +102,7 @@ async fn list(global: &Global) -> Done {
             Some(reason) => format!("silent: {reason}"),
             None => format!("tell by {}", row.routes.join(", ")),
         };
+        let action = if row.off { format!("off ({action})") } else { action };
         vec![row.id, row.mailbox.unwrap_or_else(|| "any".to_owned()), conditions, action]
     };
     let rows: Vec<RuleView> = view("rule.list", rows)?;

@@ -19,6 +19,10 @@ pub struct AttentionRow {
     pub dispatch_key: String,
     /// The mail.
     pub message_key: String,
+    /// Its author's address.
+    pub from: Option<String>,
+    /// Its author's name, as its From header has it.
+    pub from_name: Option<String>,
     /// Its subject.
     pub subject: Option<String>,
     /// The owner's name for the destination.
@@ -56,11 +60,13 @@ pub async fn list(api: &Api, page: Page) -> Result<Vec<AttentionRow>, Fault> {
 fn show(read: Read<'_>, row: &OutboxRow) -> Result<AttentionRow, StoreError> {
     let operation = operation::get(read, &row.operation_key)?;
     let mail = operation.map(|operation| message::get(read, &operation.message_key)).transpose()?.flatten();
-    let (message_key, subject) = mail.map(|mail| (mail.message_key.0, mail.facts.subject)).unwrap_or_default();
+    let (message_key, facts) = mail.map(|mail| (mail.message_key.0, mail.facts)).unwrap_or_default();
     Ok(AttentionRow {
         dispatch_key: row.dispatch_key.0.clone(),
         message_key,
-        subject,
+        from: facts.from_address,
+        from_name: facts.from_name,
+        subject: facts.subject,
         destination: destination::name(read, &row.destination_id)?.unwrap_or_default(),
         status: row.status.as_str().to_owned(),
         attempt: row.attempt,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
 use crate::api::{Api, named};
-use crate::channel::{self, Class, Kind};
+use crate::channel::{self, Class, Form, Kind};
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::error::Fault;
 use crate::model::notification::ChannelError;
@@ -173,6 +173,39 @@ pub struct FieldView {
     pub required: bool,
     /// Used where it is not given.
     pub default: Option<String>,
+    /// What its value looks like.
+    pub form: FormView,
+}
+
+/// What the value of a field looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FormView {
+    /// An http or https URL.
+    Url,
+    /// Any one line.
+    Text,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number, both ends included.
+    Number {
+        /// Smallest.
+        min: i64,
+        /// Largest.
+        max: i64,
+    },
+}
+
+impl From<Form> for FormView {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Url => Self::Url,
+            Form::Text => Self::Text,
+            Form::Bool => Self::Bool,
+            Form::Number { min, max } => Self::Number { min, max },
+        }
+    }
 }
 
 /// Every destination, oldest first.
@@ -266,6 +299,7 @@ impl From<&Kind> for KindView {
             target: field.target,
             required: field.required,
             default: field.default.map(str::to_owned),
+            form: field.form.into(),
         });
         Self {
             kind: kind.id.to_owned(),

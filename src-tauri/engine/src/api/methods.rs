@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
+    mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait, window,
 };
 use crate::model::error::Fault;
 
@@ -85,7 +85,10 @@ pub const METHODS: &[Method] = &[
     method!("rule.list", Read, Window, rule::list),
     method!("rule.move", Write, Window, rule::r#move),
     method!("rule.remove", Write, Window, rule::remove),
-    method!("rule.try", Read, Window, rule::r#try),
+    method!("rule.set", Write, Window, rule::set),
+    method!("rule.switch", Write, Window, rule::switch),
+    method!("rule.try", Read, Window, rule_try::r#try),
+    method!("rule.try_draft", Read, Window, rule_try::try_draft),
     method!("settings.list", Read, Window, settings::list),
     method!("settings.get", Read, Window, settings::get),
     method!("settings.set", Write, Window, settings::set),
@@ -93,6 +96,7 @@ pub const METHODS: &[Method] = &[
     method!("status.get", Read, Window, status::get),
     method!("history.list", Read, Window, history::list),
     method!("duplicates.list", Read, Window, duplicates::list),
+    method!("duplicates.summary", Read, Window, duplicates::summary),
     method!("attention.list", Read, Window, attention::list),
     method!("alarms.list", Read, Window, alarms::list),
     method!("explain.get", Read, Window, explain::get),
@@ -101,6 +105,8 @@ pub const METHODS: &[Method] = &[
     method!("notification.dismiss", Write, Window, notification::dismiss),
     method!("notification.redrive", Write, Window, notification::redrive),
     method!("notification.notify_again", Write, Window, notification::notify_again),
+    method!("notification.notify_to", Write, Window, notification::notify_to),
+    method!("test.send", Write, Window, test::send),
     method!("ingest.put", Write, Line, ingest::put),
     method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),

@@ -20,9 +20,11 @@ mod named;
 pub mod notification;
 pub mod route;
 pub mod rule;
+pub mod rule_try;
 pub mod settings;
 pub mod source;
 pub mod status;
+pub mod test;
 mod trial;
 #[cfg(feature = "types")]
 pub mod types;
@@ -255,3 +257,6 @@ fn not_found(what: &str, name: &str, list: &str) -> Fault {
         format!("see `ringonce {list}`"),
     )
 }
+
+#[cfg(test)]
+mod tests;

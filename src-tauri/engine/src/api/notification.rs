@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::view::{Id, parse_time};
 use crate::api::{Api, named};
-use crate::decide::{self, reason};
+use crate::decide::{self, Rulebook, reason};
 use crate::identity::keys;
 use crate::model::error::{Fault, FaultCode};
+use crate::model::ids::DestinationId;
 use crate::model::notification::{OperationStatus, Status};
 use crate::model::topic::Topic;
 use crate::notify::{self, Started};
 use crate::outbox::settle::{self, After};
 use crate::outbox::status::Event;
+use crate::store::Read;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::table::operation::OperationRow;
 use crate::store::table::{message, operation, outbox};
@@ -36,6 +38,17 @@ pub struct RedriveParams {
 pub struct AgainParams {
     /// The mail.
     pub message_key: String,
+}
+
+/// Parameters of `notification.notify_to`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "NotifyToParams"))]
+#[serde(deny_unknown_fields)]
+pub struct ToParams {
+    /// The mail.
+    pub message_key: String,
+    /// Destinations, by id or name.
+    pub destinations: Vec<String>,
 }
 
 /// What became of one notification.
@@ -120,22 +133,55 @@ pub async fn redrive(api: &Api, params: RedriveParams) -> Result<Redriven, Fault
 /// # Errors
 /// `not_found`; `conflict`, where there is nobody to tell.
 pub async fn notify_again(api: &Api, params: AgainParams) -> Result<Again, Fault> {
+    ring(api, params.message_key, |_, first, rulebook| {
+        let ways = first.map(|first| decide::living_ways(&first.routes, rulebook)).filter(|ways| !ways.is_empty());
+        Ok(Ok(ways.unwrap_or_else(|| decide::all_ways(rulebook))))
+    })
+    .await
+}
+
+/// Rings again for a mail, as a new action, at these destinations and no other, whatever the rules say.
+///
+/// # Errors
+/// `not_found`; `conflict`, where none is named.
+pub async fn notify_to(api: &Api, params: ToParams) -> Result<Again, Fault> {
+    let names = params.destinations;
+    ring(api, params.message_key, move |read, _, _| {
+        let mut ways: Vec<Vec<DestinationId>> = Vec::new();
+        for name in &names {
+            match named::destination(read, name)? {
+                Ok(found) if ways.iter().flatten().any(|id| *id == found.id) => {}
+                Ok(found) => ways.push(vec![found.id]),
+                Err(fault) => return Ok(Err(fault)),
+            }
+        }
+        Ok(Ok(ways))
+    })
+    .await
+}
+
+/// One more action on a mail, at the owner's wish, by the ways that `ways` gives; it gets the first action on it.
+async fn ring<F>(api: &Api, message_key: String, ways: F) -> Result<Again, Fault>
+where
+    F: FnOnce(Read<'_>, Option<&OperationRow>, &Rulebook) -> named::Named<Vec<Vec<DestinationId>>> + Send + 'static,
+{
     let kernel = api.kernel()?.clone();
     let in_job = kernel.clone();
     let (again, started) = api
         .change(TOPICS, move |tx| {
-            let key = match named::message(*tx, &params.message_key)? {
+            let key = match named::message(*tx, &message_key)? {
                 Ok(key) => key,
                 Err(fault) => return Ok(Err(fault)),
             };
             let mail = message::get(*tx, &key)?.ok_or_else(StoreError::closed)?;
             let known = operation::list(*tx, &key)?;
             let configured = in_job.configured(*tx)?;
-            let first = known.first().map(|operation| decide::living_ways(&operation.routes, &configured.rulebook));
-            let ways = first.filter(|ways| !ways.is_empty()).unwrap_or_else(|| decide::all_ways(&configured.rulebook));
-            if ways.is_empty() {
-                return Ok(Err(nobody()));
-            }
+            let routes = match ways(*tx, known.first(), &configured.rulebook)? {
+                Ok(ways) if ways.is_empty() => return Ok(Err(nobody())),
+                Ok(ways) => ways,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            // Whatever ways an earlier wish went, this one has a number of its own, and so keys of its own.
             let times = known.iter().filter(|operation| operation.action != keys::NOTIFY_OWNER).count();
             let action = keys::notify_owner_again(u32::try_from(times + 1).unwrap_or(u32::MAX));
             let operation = OperationRow {
@@ -146,7 +192,7 @@ pub async fn notify_again(api: &Api, params: AgainParams) -> Result<Again, Fault
                 decision: "notify".to_owned(),
                 reason: reason::OWNER_AGAIN.to_owned(),
                 rule_id: None,
-                routes: ways,
+                routes,
                 held_until: None,
                 created_at: in_job.now(),
                 rang_at: None,
@@ -193,7 +239,7 @@ fn refused(error: &StoreError) -> Fault {
     )
 }
 
-fn nobody() -> Fault {
+pub(super) fn nobody() -> Fault {
     Fault::new(
         FaultCode::Conflict,
         "Nobody was told",

@@ -4,18 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::view::{Id, Nothing};
 use crate::api::{Api, invalid, named, not_found};
-use crate::decide::{self, Rulebook, Seen, condition};
-use crate::identity::keys;
-use crate::limits::PAGE_ROWS_MAX;
+use crate::decide::condition;
 use crate::model::error::Fault;
-use crate::model::ids::RuleId;
-use crate::model::rule::{Rule, RuleAction};
-use crate::model::sighting::{Intent, Verdict};
+use crate::model::ids::{RouteId, RuleId};
+use crate::model::rule::{Condition, Rule, RuleAction};
 use crate::model::topic::Topic;
-use crate::payload::SELF_MAILBOX;
-use crate::store::error::StoreError;
-use crate::store::table::message::MessageRow;
-use crate::store::table::{destination, message, operation, route, rule};
+use crate::store::table::rule;
 use crate::store::{Read, Tx};
 
 /// Parameters of `rule.add`.
@@ -54,13 +48,40 @@ pub struct MoveParams {
     pub before: Option<String>,
 }
 
-/// Parameters of `rule.try`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RuleTryParams", optional_fields))]
+/// A whole rule: parameters of `rule.set`, and what `rule.try_draft` tries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
-pub struct TryParams {
-    /// On so many of the newest mails.
-    pub last: u32,
+pub struct DraftRule {
+    /// Which.
+    pub id: String,
+    /// Only for this mailbox, by id or address.
+    #[serde(default)]
+    pub mailbox: Option<String>,
+    /// `FIELD [not] contains|is|starts|matches "VALUE"`; all must hold.
+    #[serde(default)]
+    pub conditions: Vec<String>,
+    /// Tell by these routes, by id or name; where it is only tried also to destinations.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// Tell nobody, for this reason.
+    #[serde(default)]
+    pub silent: Option<String>,
+    /// It is not asked; what is not given stays.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(optional))]
+    pub off: Option<bool>,
+}
+
+/// Parameters of `rule.switch`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "RuleSwitchParams"))]
+#[serde(deny_unknown_fields)]
+pub struct SwitchParams {
+    /// Which.
+    pub id: String,
+    /// Off, or on again.
+    pub off: bool,
 }
 
 /// A row of `rule.list`, in the order in which they are asked.
@@ -77,28 +98,8 @@ pub struct RuleView {
     pub routes: Vec<String>,
     /// Why nobody is told; null where somebody is.
     pub silent: Option<String>,
-}
-
-/// A row of `rule.try`: what the present rules would do with a mail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
-pub struct TryRow {
-    /// The mail.
-    pub message_key: String,
-    /// Its author's address.
-    pub from: Option<String>,
-    /// Its subject.
-    pub subject: Option<String>,
-    /// `notify`, `silent` or `hold`.
-    #[cfg_attr(feature = "types", ts(as = "crate::api::types::DecisionWord"))]
-    pub decision: String,
-    /// Why.
-    pub reason: String,
-    /// The rule that decides; null: a fixed one.
-    pub rule_id: Option<String>,
-    /// What was decided when it came.
-    #[cfg_attr(feature = "types", ts(as = "crate::api::types::WasDecision"))]
-    pub was: String,
+    /// The owner switched it off: it is not asked.
+    pub off: bool,
 }
 
 /// Adds a rule; gives its id.
@@ -107,8 +108,71 @@ pub struct TryRow {
 /// `invalid` for a condition that is not understood, or where it is not said what to do; `not_found` for a mailbox,
 /// route or rule that is not there.
 pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
-    let conditions = params.conditions.iter().map(|text| condition::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    match (&params.silent, params.routes.is_empty()) {
+    let id = api.new_id();
+    let AddParams { mailbox, conditions, routes, silent, before } = params;
+    let draft = checked(&DraftRule { id: id.clone(), mailbox, conditions, routes, silent, off: None })?;
+    let now_at = api.clock.now();
+    api.change(&[Topic::Rules], move |tx| {
+        let new = match resolve(*tx, draft)? {
+            Ok(new) => new,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        place(tx, new, before.as_deref(), now_at).map(|placed| placed.map(|()| Id { id }))
+    })
+    .await
+}
+
+/// Changes a rule, which stays in its place.
+///
+/// # Errors
+/// As for [`add`].
+pub async fn set(api: &Api, params: DraftRule) -> Result<Nothing, Fault> {
+    let draft = checked(&params)?;
+    let now_at = api.clock.now();
+    api.change(&[Topic::Rules], move |tx| {
+        let wanted = match resolve(*tx, draft)? {
+            Ok(wanted) => wanted,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let off = params.off;
+        change_one(tx, &params.id, now_at, |rule| *rule = Rule { off: off.unwrap_or(rule.off), ..wanted })
+    })
+    .await
+}
+
+/// Switches a rule off without removing it, or on again.
+///
+/// # Errors
+/// `not_found`.
+pub async fn switch(api: &Api, params: SwitchParams) -> Result<Nothing, Fault> {
+    let now_at = api.clock.now();
+    api.change(&[Topic::Rules], move |tx| change_one(tx, &params.id, now_at, |rule| rule.off = params.off)).await
+}
+
+fn change_one(tx: Tx<'_>, id: &str, now_at: i64, change: impl FnOnce(&mut Rule)) -> named::Named<Nothing> {
+    let mut rules = rule::list(*tx)?;
+    let Some(found) = rules.iter_mut().find(|rule| rule.id.as_str() == id) else {
+        return Ok(Err(not_found("rule", id, "rule list")));
+    };
+    change(found);
+    rule::put_all(tx, &rules, now_at)?;
+    Ok(Ok(Nothing {}))
+}
+
+/// A rule as given, of which everything is understood that can be without the database.
+pub(super) struct Checked {
+    id: RuleId,
+    mailbox: Option<String>,
+    conditions: Vec<Condition>,
+    routes: Vec<String>,
+    silent: Option<String>,
+    off: bool,
+}
+
+/// Reads the conditions, and looks whether it is said what to do.
+pub(super) fn checked(draft: &DraftRule) -> Result<Checked, Fault> {
+    let conditions = draft.conditions.iter().map(|text| condition::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    match (&draft.silent, draft.routes.is_empty()) {
         (None, true) => return Err(invalid("the rule does not say what to do", "give --route or --silent")),
         (Some(_), false) => return Err(invalid("the rule says both to tell and not to", "give --route or --silent")),
         (Some(reason), _) if reason.trim().is_empty() || reason.chars().any(char::is_control) => {
@@ -116,26 +180,36 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
         }
         _ => {}
     }
-    let id = RuleId(api.new_id());
-    let now_at = api.clock.now();
-    api.change(&[Topic::Rules], move |tx| {
-        let mailbox = match params.mailbox.as_deref().map(|name| named::mailbox(*tx, name)).transpose()?.transpose() {
-            Ok(mailbox) => mailbox.map(|mailbox| mailbox.account_id),
+    let DraftRule { id, mailbox, routes, silent, off, .. } = draft.clone();
+    Ok(Checked { id: RuleId(id), mailbox, conditions, routes, silent, off: off.unwrap_or(false) })
+}
+
+/// Finds the mailbox and routes it names.
+fn resolve(read: Read<'_>, draft: Checked) -> named::Named<Rule> {
+    resolve_by(read, draft, |read, name| Ok(named::route(read, name)?.map(|route| route.id)))
+}
+
+/// As [`resolve`], where `route` finds a route.
+pub(super) fn resolve_by(
+    read: Read<'_>,
+    draft: Checked,
+    mut route: impl FnMut(Read<'_>, &str) -> named::Named<RouteId>,
+) -> named::Named<Rule> {
+    let Checked { id, mailbox, conditions, routes: names, silent, off } = draft;
+    let mailbox = match mailbox.as_deref().map(|name| named::mailbox(read, name)).transpose()?.transpose() {
+        Ok(mailbox) => mailbox.map(|mailbox| mailbox.account_id),
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let mut routes = Vec::new();
+    for name in &names {
+        match route(read, name)? {
+            Ok(id) if routes.contains(&id) => {}
+            Ok(id) => routes.push(id),
             Err(fault) => return Ok(Err(fault)),
-        };
-        let mut routes = Vec::new();
-        for name in &params.routes {
-            match named::route(*tx, name)? {
-                Ok(route) if routes.contains(&route.id) => {}
-                Ok(route) => routes.push(route.id),
-                Err(fault) => return Ok(Err(fault)),
-            }
         }
-        let action = params.silent.map_or(RuleAction::Routes(routes), RuleAction::Silent);
-        let new = Rule { id: id.clone(), mailbox, conditions, action };
-        place(tx, new, params.before.as_deref(), now_at).map(|placed| placed.map(|()| Id { id: id.0 }))
-    })
-    .await
+    }
+    let action = silent.map_or(RuleAction::Routes(routes), RuleAction::Silent);
+    Ok(Ok(Rule { id, mailbox, conditions, action, off }))
 }
 
 /// Every rule, first asked first. After them comes the fixed one: everything else, to every destination.
@@ -177,51 +251,6 @@ pub async fn r#move(api: &Api, params: MoveParams) -> Result<Nothing, Fault> {
     .await
 }
 
-/// What the present rules would do with the newest mails. Nothing is changed and nobody is told.
-///
-/// # Errors
-/// `invalid` for a number that is too large.
-pub async fn r#try(api: &Api, params: TryParams) -> Result<Vec<TryRow>, Fault> {
-    if !(1..=PAGE_ROWS_MAX).contains(&params.last) {
-        return Err(invalid(
-            format!("{} is not a number of mails to try", params.last),
-            format!("give 1 to {PAGE_ROWS_MAX}"),
-        ));
-    }
-    let now_at = api.clock.now();
-    api.read(move |read| {
-        let rulebook =
-            Rulebook { rules: rule::list(read)?, routes: route::list(read)?, destinations: destination::list(read)? };
-        let mails = message::list(read, None, i64::from(params.last), false)?.into_iter();
-        let of_owner = mails.filter(|mail| mail.mailbox_id.as_str() != SELF_MAILBOX);
-        of_owner.map(|mail| try_on(read, mail, &rulebook, now_at)).collect()
-    })
-    .await
-}
-
-fn try_on(read: Read<'_>, mail: MessageRow, rulebook: &Rulebook, now_at: i64) -> Result<TryRow, StoreError> {
-    let seen = Seen {
-        account_id: mail.account_id.as_ref(),
-        facts: &mail.facts,
-        folder: mail.folder.as_deref(),
-        special_use: mail.special_use,
-        intent: if mail.first_verdict == Verdict::Old { Intent::Old } else { Intent::Arrival },
-        has_reader: false,
-        received_at: mail.received_at,
-    };
-    let decision = decide::decide(&seen, rulebook, now_at);
-    let was = operation::get(read, &keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER))?;
-    Ok(TryRow {
-        message_key: mail.message_key.0,
-        from: mail.facts.from_address,
-        subject: mail.facts.subject,
-        decision: decision.outcome.as_str().to_owned(),
-        reason: decision.reason,
-        rule_id: decision.rule_id.map(|id| id.0),
-        was: was.map(|operation| operation.decision).unwrap_or_default(),
-    })
-}
-
 /// Puts a rule, new or known, before another, or at the end.
 fn place(tx: Tx<'_>, new: Rule, before: Option<&str>, now_at: i64) -> named::Named<()> {
     let mut rules = rule::list(*tx)?;
@@ -250,6 +279,7 @@ impl From<Rule> for RuleView {
             conditions: rule.conditions.iter().map(condition::text).collect(),
             routes,
             silent,
+            off: rule.off,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! How everything is doing.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::api::Api;
@@ -9,7 +11,7 @@ use crate::api::mailbox::MailboxStatus;
 use crate::api::view::{Nothing, time};
 use crate::kernel::day_of;
 use crate::model::error::Fault;
-use crate::store::figures::counts;
+use crate::store::figures::{self, counts, to_do};
 use crate::store::table::day;
 
 /// What `status.get` gives.
@@ -37,6 +39,25 @@ pub struct Status {
     pub alarms: Vec<AlarmRow>,
     /// What happened since midnight, local time.
     pub today: Today,
+    /// What is to be done for a destination, by its id; those with nothing to do are not there.
+    pub by_destination: BTreeMap<String, ToDo>,
+}
+
+/// What is to be done for a destination.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct ToDo {
+    /// Notifications given up.
+    pub dead: i64,
+    /// Notifications of which nobody can say whether they arrived.
+    pub uncertain: i64,
+    /// Notifications to be sent, now or later, those in hand too.
+    pub pending: i64,
+    /// When the next that has to wait is sent; null: none waits.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
+    pub retry_at: Option<String>,
+    /// Attempts made of that one.
+    pub attempt: i64,
 }
 
 /// What happened since midnight, local time. Ringonce's own messages are not counted.
@@ -60,7 +81,8 @@ pub struct Today {
 pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
     let now_at = api.clock.now();
     let today = day_of(now_at);
-    let (counts, day) = api.read(move |read| Ok((counts(read, now_at)?, day::get(read, &today)?))).await?;
+    let (counts, to_do, day) =
+        api.read(move |read| Ok((counts(read, now_at)?, to_do(read)?, day::get(read, &today)?))).await?;
     let mailboxes = crate::api::mailbox::list(api, Nothing {}).await?;
     let destinations = crate::api::destination::list(api, Nothing {}).await?;
     Ok(Status {
@@ -74,5 +96,18 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         held: counts.held,
         alarms: crate::api::alarms::list_open(api).await?,
         today: Today { sightings: day.sightings, rings: day.rings, silent: day.silent, duplicates: day.duplicates },
+        by_destination: to_do.into_iter().map(|(id, to_do)| (id.0, show(to_do, now_at))).collect(),
     })
+}
+
+fn show(to_do: figures::ToDo, now_at: i64) -> ToDo {
+    // One that was never tried and is due is about to be sent.
+    let waiting = to_do.next.filter(|next| next.attempt > 0 || next.due_at > now_at);
+    ToDo {
+        dead: to_do.dead,
+        uncertain: to_do.uncertain,
+        pending: to_do.pending,
+        retry_at: waiting.map(|next| time(next.due_at)),
+        attempt: waiting.map_or(0, |next| next.attempt),
+    }
 }

@@ -97,7 +97,7 @@ fn silent_by_age(seen: &Seen<'_>) -> Option<&'static str> {
 }
 
 fn by_rule(rule: &Rule, seen: &Seen<'_>, rulebook: &Rulebook) -> Option<Decision> {
-    if rule.mailbox.is_some() && rule.mailbox.as_ref() != seen.account_id {
+    if rule.off || (rule.mailbox.is_some() && rule.mailbox.as_ref() != seen.account_id) {
         return None;
     }
     // Junk and sent mail is silent unless the owner asks for that folder: a rule about a subject does not.
@@ -214,7 +214,7 @@ mod tests {
 
     fn rule(id: &str, conditions: &[&str], action: RuleAction) -> Rule {
         let conditions: Vec<Condition> = conditions.iter().map(|text| condition::parse(text).unwrap()).collect();
-        Rule { id: id.into(), mailbox: None, conditions, action }
+        Rule { id: id.into(), mailbox: None, conditions, action, off: false }
     }
 
     fn check(seen_change: impl FnOnce(&mut Seen<'_>), rulebook: &Rulebook, outcome: Outcome, reason: &str) {
@@ -261,6 +261,18 @@ mod tests {
         };
         check(|_| (), &book, ways(&[&["a"]]), "subject starts \"inv\" and folder is \"inbox\"");
         check(|seen| seen.folder = Some("Other"), &book, Outcome::Silent, "all");
+    }
+
+    #[test]
+    fn a_rule_that_is_off_is_not_asked() {
+        let silent = rule("1", &[], RuleAction::Silent("all".to_owned()));
+        let book = |off| Rulebook {
+            rules: vec![Rule { off, ..silent.clone() }],
+            routes: vec![],
+            destinations: vec![destination("a", false)],
+        };
+        check(|_| (), &book(true), ways(&[&["a"]]), "everything else");
+        check(|_| (), &book(false), Outcome::Silent, "all");
     }
 
     #[test]

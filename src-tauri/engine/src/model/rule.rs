@@ -15,6 +15,8 @@ pub struct Rule {
     pub conditions: Vec<Condition>,
     /// What to do then.
     pub action: RuleAction,
+    /// The owner switched it off: it stands in its place and is not asked.
+    pub off: bool,
 }
 
 /// `FIELD [not] contains|is|starts|matches "VALUE"`.

@@ -1,8 +1,10 @@
 //! Figures over several tables: what `status` counts and what `wait` waits for.
 
+use std::collections::BTreeMap;
+
 use rusqlite::OptionalExtension;
 
-use crate::model::ids::{AccountId, DispatchKey, MessageKey};
+use crate::model::ids::{AccountId, DestinationId, DispatchKey, MessageKey};
 use crate::store::Read;
 use crate::store::error::StoreError;
 
@@ -44,6 +46,65 @@ pub fn counts(read: Read<'_>, now_at: i64) -> Result<Counts, StoreError> {
             held: row.get(4)?,
         })
     })?)
+}
+
+/// What is to be done for one destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ToDo {
+    /// Notifications given up.
+    pub dead: i64,
+    /// Notifications of which nobody can say whether they arrived.
+    pub uncertain: i64,
+    /// Notifications to be sent, now or later, those in hand too.
+    pub pending: i64,
+    /// The first that is to be sent.
+    pub next: Option<Next>,
+}
+
+/// The notification of a destination that is to be sent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Next {
+    /// When.
+    pub due_at: i64,
+    /// Attempts so far in this round.
+    pub attempt: i64,
+}
+
+/// What is to be done for each destination that anything is to be done for.
+///
+/// # Errors
+/// [`StoreError`] of a query.
+pub fn to_do(read: Read<'_>) -> Result<BTreeMap<DestinationId, ToDo>, StoreError> {
+    let mut all: BTreeMap<DestinationId, ToDo> = BTreeMap::new();
+    // Each part is answered by the index of that status alone.
+    let mut statement = read.prepare(
+        "SELECT destination_id, 'pending', count(*) FROM notification_outbox WHERE status = 'pending' GROUP BY 1
+         UNION ALL SELECT destination_id, 'pending', count(*) FROM notification_outbox WHERE status = 'processing'
+             GROUP BY 1
+         UNION ALL SELECT destination_id, 'uncertain', count(*) FROM notification_outbox WHERE status = 'uncertain'
+             GROUP BY 1
+         UNION ALL SELECT destination_id, 'dead', count(*) FROM notification_outbox WHERE status = 'dead' GROUP BY 1",
+    )?;
+    let rows = statement
+        .query_map([], |row| Ok((DestinationId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, i64>(2)?)))?;
+    for row in rows {
+        let (id, status, count) = row?;
+        let to_do = all.entry(id).or_default();
+        match status.as_str() {
+            "pending" => to_do.pending += count,
+            "uncertain" => to_do.uncertain += count,
+            _ => to_do.dead += count,
+        }
+    }
+    let mut first = read.prepare(
+        "SELECT due_at, attempt FROM notification_outbox WHERE status = 'pending' AND destination_id = ?1
+         ORDER BY due_at LIMIT 1",
+    )?;
+    for (id, to_do) in &mut all {
+        let next = first.query_row([id.as_str()], |row| Ok(Next { due_at: row.get(0)?, attempt: row.get(1)? }));
+        to_do.next = next.optional()?;
+    }
+    Ok(all)
 }
 
 /// Notifications that did not arrive, those of our own messages not.

@@ -57,6 +57,10 @@ export type AttentionRow = {
   dispatch_key: string,
   /** The mail. */
   message_key: string,
+  /** Its author's address. */
+  from: string | null,
+  /** Its author's name, as its From header has it. */
+  from_name: string | null,
   /** Its subject. */
   subject: string | null,
   /** The owner's name for the destination. */
@@ -73,6 +77,18 @@ export type AttentionRow = {
 
 /** Where a notification stands that waits for the owner. */
 export type AttentionStatus = 'dead' | 'uncertain';
+
+/** What happened on one day. Ringonce's own messages are not counted. */
+export type DayFigures = {
+  /** The owner's own day, `YYYY-MM-DD`. */
+  day: string,
+  /** Reports of mails, repeats included. */
+  sightings: number,
+  /** Mails of which the owner was told. */
+  rings: number,
+  /** Reports that were repeats or duplicates. */
+  duplicates: number,
+};
 
 /** What was decided. */
 export type DecisionWord = 'notify' | 'silent' | 'hold';
@@ -191,16 +207,64 @@ export type DestinationView = {
   error: ErrorView | null,
 };
 
+/** A whole rule: parameters of `rule.set`, and what `rule.try_draft` tries. */
+export type DraftRule = {
+  /** Which. */
+  id: string,
+  /** Only for this mailbox, by id or address. */
+  mailbox: string | null,
+  /** `FIELD [not] contains|is|starts|matches "VALUE"`; all must hold. */
+  conditions: Array<string>,
+  /** Tell by these routes, by id or name; where it is only tried also to destinations. */
+  routes: Array<string>,
+  /** Tell nobody, for this reason. */
+  silent: string | null,
+  /** It is not asked; what is not given stays. */
+  off?: boolean,
+};
+
+/** Parameters of `duplicates.list`; each narrows, what is absent does not. */
+export type DuplicatesParams = {
+  /** Rows at most; never more than `limits::PAGE_ROWS_MAX`. */
+  limit?: number,
+  /** The key of the last row of the page before. */
+  before?: string,
+  /** Each word begins a word of sender or subject; neither case nor accents count. */
+  text?: string,
+  /** A report was suppressed for this. */
+  reason?: RepeatReason,
+};
+
 /** A row of `duplicates.list`: a mail that was reported more than once. */
 export type DuplicatesRow = {
   /** The mail. */
   message_key: string,
+  /** Its author's address. */
+  from: string | null,
+  /** Its author's name, as its From header has it. */
+  from_name: string | null,
   /** Its subject. */
   subject: string | null,
+  /** The mail as in the history. */
+  row: HistoryRow,
   /** The report that counted. */
   kept: Kept,
   /** The others. */
   suppressed: Array<Suppressed>,
+};
+
+/** What `duplicates.summary` gives. */
+export type DuplicatesSummary = {
+  /** Every day, oldest first; empty, where nothing happened on any. */
+  days: Array<DayFigures>,
+  /** Suppressed reports of those days, by reason. */
+  reasons: Partial<Record<RepeatReason, number>>,
+};
+
+/** Parameters of `duplicates.summary`. */
+export type DuplicatesSummaryParams = {
+  /** So many days, today the last. */
+  days: number,
 };
 
 /** What went wrong, as code and sentence. */
@@ -269,6 +333,8 @@ export type FieldView = {
   required: boolean,
   /** Used where it is not given. */
   default: string | null,
+  /** What its value looks like. */
+  form: FormView,
 };
 
 /** What was found of one thing. */
@@ -308,6 +374,12 @@ export type FoldersParams = {
   server?: ServerParams,
   /** The password, where it is not stored or has changed. */
   password?: SecretText,
+/** What the value of a field looks like. */
+export type FormView = { "kind": "url" } | { "kind": "text" } | { "kind": "bool" } | { "kind": "number",
+/** Smallest. */
+min: number,
+/** Largest. */
+max: number,
 };
 
 /** Parameters of `history.list`; each narrows, what is absent does not. */
@@ -541,6 +613,12 @@ export type NotificationView = {
 export type OpenParams = {
   /** Where in the window to go, such as `#/attention`; where it was, without one. */
   place?: string,
+/** Parameters of `notification.notify_to`. */
+export type NotifyToParams = {
+  /** The mail. */
+  message_key: string,
+  /** Destinations, by id or name. */
+  destinations: Array<string>,
 };
 
 /** What came of an attempt. */
@@ -625,6 +703,9 @@ export type Redriven = {
   redriven: number,
 };
 
+/** Why a report was suppressed. */
+export type RepeatReason = 'push_and_idle' | 'reconnect' | 'other_folder' | 'same_content' | 'same_id';
+
 /** Parameters of `route.add`. */
 export type RouteAddParams = {
   /** The owner's name for it. */
@@ -669,6 +750,22 @@ export type RuleMoveParams = {
   before?: string,
 };
 
+/** Parameters of `rule.switch`. */
+export type RuleSwitchParams = {
+  /** Which. */
+  id: string,
+  /** Off, or on again. */
+  off: boolean,
+};
+
+/** Parameters of `rule.try_draft`. */
+export type RuleTryDraftParams = {
+  /** On so many of the newest mails. */
+  last: number,
+  /** The whole list, first asked first. */
+  rules: Array<DraftRule>,
+};
+
 /** Parameters of `rule.try`. */
 export type RuleTryParams = {
   /** On so many of the newest mails. */
@@ -687,10 +784,18 @@ export type RuleView = {
   routes: Array<string>,
   /** Why nobody is told; null where somebody is. */
   silent: string | null,
+  /** The owner switched it off: it is not asked. */
+  off: boolean,
 };
 
 /** A secret on its way from a front end: it goes through serde, and does not print. */
 export type SecretText = string;
+
+/** What `test.send` gives: what became of it is said by `explain.get`. */
+export type SentTest = {
+  /** The message. */
+  message_key: string,
+};
 
 /** How a mailbox is read. What is not given keeps its value, or its default where it is new. */
 export type ServerParams = {
@@ -781,6 +886,8 @@ export type Status = {
   alarms: Array<AlarmRow>,
   /** What happened since midnight, local time. */
   today: Today,
+  /** What is to be done for a destination, by its id; those with nothing to do are not there. */
+  by_destination: { [key in string]: ToDo },
 };
 
 /** A report that was suppressed. */
@@ -793,6 +900,8 @@ export type Suppressed = {
   verdict: SuppressedVerdict,
   /** In words. */
   reason: string,
+  /** A stable word for that. */
+  reason_code: RepeatReason,
   /** When, last. */
   at: Time,
   /** How often. */
@@ -802,11 +911,31 @@ export type Suppressed = {
 /** What a suppressed sighting was found to be. */
 export type SuppressedVerdict = 'repeat' | 'duplicate';
 
+/** Parameters of `test.send`. */
+export type TestSendParams = {
+  /** Only to this one, by id or name; else as the last rule tells a mail. */
+  destination?: string,
+};
+
 /** RFC 3339, UTC, milliseconds. */
 export type Time = string;
 
 /** Protection of an IMAP connection. */
 export type Tls = 'implicit' | 'starttls' | 'none';
+
+/** What is to be done for a destination. */
+export type ToDo = {
+  /** Notifications given up. */
+  dead: number,
+  /** Notifications of which nobody can say whether they arrived. */
+  uncertain: number,
+  /** Notifications to be sent, now or later, those in hand too. */
+  pending: number,
+  /** When the next that has to wait is sent; null: none waits. */
+  retry_at: Time | null,
+  /** Attempts made of that one. */
+  attempt: number,
+};
 
 /** What happened since midnight, local time. Ringonce's own messages are not counted. */
 export type Today = {
@@ -823,14 +952,18 @@ export type Today = {
 /** What a change makes out of date. */
 export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms' | 'mailboxes' | 'destinations' | 'sources' | 'routes' | 'rules' | 'settings';
 
-/** A row of `rule.try`: what the present rules would do with a mail. */
+/** A row of `rule.try`: what rules would do with a mail. */
 export type TryRow = {
   /** The mail. */
   message_key: string,
   /** Its author's address. */
   from: string | null,
+  /** Its author's name, as its From header has it. */
+  from_name: string | null,
   /** Its subject. */
   subject: string | null,
+  /** When it was first reported. */
+  at: Time,
   /** `notify`, `silent` or `hold`. */
   decision: DecisionWord,
   /** Why. */
@@ -889,13 +1022,17 @@ export interface Methods {
   'rule.list': [Nothing, Array<RuleView>];
   'rule.move': [RuleMoveParams, Nothing];
   'rule.remove': [Id, Nothing];
+  'rule.set': [DraftRule, Nothing];
+  'rule.switch': [RuleSwitchParams, Nothing];
   'rule.try': [RuleTryParams, Array<TryRow>];
+  'rule.try_draft': [RuleTryDraftParams, Array<TryRow>];
   'settings.list': [Nothing, Array<SettingView>];
   'settings.get': [SettingGetParams, SettingView];
   'settings.set': [SettingSetParams, SettingView];
   'status.get': [Nothing, Status];
   'history.list': [HistoryParams, Array<HistoryRow>];
-  'duplicates.list': [Page, Array<DuplicatesRow>];
+  'duplicates.list': [DuplicatesParams, Array<DuplicatesRow>];
+  'duplicates.summary': [DuplicatesSummaryParams, DuplicatesSummary];
   'attention.list': [Page, Array<AttentionRow>];
   'alarms.list': [Page, Array<AlarmRow>];
   'explain.get': [Id, Explanation];
@@ -905,5 +1042,7 @@ export interface Methods {
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
   'window.open': [OpenParams, Nothing];
+  'notification.notify_to': [NotifyToParams, Again];
+  'test.send': [TestSendParams, SentTest];
   'doctor.run': [Nothing, Array<Finding>];
 }

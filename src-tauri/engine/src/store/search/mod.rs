@@ -4,6 +4,7 @@
 //! newest first, however many mails there are. Triggers note what changed since ([`catch_up`] reads that); what is
 //! not in the index yet is looked at itself, so that a page never lacks a mail that is stored.
 
+mod page;
 mod token;
 
 use crate::model::ids::DestinationId;
@@ -146,14 +147,14 @@ pub fn list(
     let (mut low, mut high) = numbers(read, query)?;
     high = high.min(before.unwrap_or(i64::MAX));
     low = low.min(high);
-    let span = message::Span { after: low, before: high, since_at: query.since_at, until_at: query.until_at };
+    let span = page::Span { after: low, before: high, since_at: query.since_at, until_at: query.until_at };
     if query.is_plain() {
         return match listed {
-            Listed::History => message::list_span(read, &span, limit),
+            Listed::History => page::list_span(read, &span, limit),
             Listed::Repeated => message::list_suppressed(read, before, limit),
         };
     }
-    let mut rows = message::list_matching(read, &query.expression(), listed == Listed::Repeated, &span, limit)?;
+    let mut rows = page::list_matching(read, &query.expression(), listed == Listed::Repeated, &span, limit)?;
     rows.extend(list_unindexed(read, query, listed, &span, limit)?);
     rows.sort_by_key(|row| std::cmp::Reverse(row.id));
     rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -165,7 +166,7 @@ fn list_unindexed(
     read: Read<'_>,
     query: &Query,
     listed: Listed,
-    span: &message::Span,
+    span: &page::Span,
     limit: i64,
 ) -> Result<Vec<MessageRow>, StoreError> {
     let mut statement = read.prepare(
@@ -181,7 +182,7 @@ fn list_unindexed(
         if !query.fits(read, id)? {
             continue;
         }
-        let fitting = message::by_number(read, id, listed == Listed::Repeated)?;
+        let fitting = page::by_number(read, id, listed == Listed::Repeated)?;
         rows.extend(fitting.filter(|row| query.in_time(row)));
         if i64::try_from(rows.len()).is_ok_and(|found| found >= limit) {
             break;
@@ -195,12 +196,12 @@ fn numbers(read: Read<'_>, query: &Query) -> Result<(i64, i64), StoreError> {
     let low = if query.since_at == i64::MIN {
         None
     } else {
-        message::last_before(read, query.since_at.saturating_sub(CLOCK_MARGIN_MS))?
+        page::last_before(read, query.since_at.saturating_sub(CLOCK_MARGIN_MS))?
     };
     let high = if query.until_at == i64::MAX {
         None
     } else {
-        message::first_after(read, query.until_at.saturating_add(CLOCK_MARGIN_MS))?
+        page::first_after(read, query.until_at.saturating_add(CLOCK_MARGIN_MS))?
     };
     Ok((low.unwrap_or(0), high.unwrap_or(i64::MAX)))
 }

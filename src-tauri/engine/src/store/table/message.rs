@@ -65,7 +65,7 @@ impl MessageRow {
     }
 }
 
-const COLUMNS: &str =
+pub(in crate::store) const COLUMNS: &str =
     "m.id, m.message_key, m.mailbox_id, m.account_id, m.identity, m.provider_ids, m.fingerprint, m.message_id,
      m.from_address, m.from_name, m.to_addresses, m.subject, m.sent_at, m.sent_at_ms, m.list_id, m.body_sha256,
      m.preview, m.folder, m.special_use, m.received_at, m.processed_at, m.first_verdict, m.sightings";
@@ -101,107 +101,13 @@ pub fn by_identity(
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn list(read: Read<'_>, before: Option<i64>, limit: i64, baseline: bool) -> Result<Vec<MessageRow>, StoreError> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM processed_messages m
-         WHERE m.id < ?1 AND (?3 OR m.first_verdict <> 'baseline') ORDER BY m.id DESC LIMIT ?2"
-    );
+    let arrived = if baseline { "" } else { "AND m.first_verdict <> 'baseline'" };
+    let sql =
+        format!("SELECT {COLUMNS} FROM processed_messages m WHERE m.id < ?1 {arrived} ORDER BY m.id DESC LIMIT ?2");
     let limit = if limit <= 0 { -1 } else { limit };
     let mut statement = read.prepare(&sql)?;
-    let rows = statement.query_map((before.unwrap_or(i64::MAX), limit, baseline), from_row)?;
+    let rows = statement.query_map((before.unwrap_or(i64::MAX), limit), from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Numbers and times between which a page's mails are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// Exclusive number.
-    pub after: i64,
-    /// Exclusive number.
-    pub before: i64,
-    /// Stored at or after, ms UTC.
-    pub since_at: i64,
-    /// Stored before, ms UTC.
-    pub until_at: i64,
-}
-
-/// Mails of a span, newest first, without those recorded as baseline.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub fn list_span(read: Read<'_>, span: &Span, limit: i64) -> Result<Vec<MessageRow>, StoreError> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM processed_messages m INDEXED BY processed_messages_listed
-         WHERE m.id > ?1 AND m.id < ?2 AND m.first_verdict <> 'baseline' AND m.processed_at >= ?3
-             AND m.processed_at < ?4
-         ORDER BY m.id DESC LIMIT ?5"
-    );
-    let mut statement = read.prepare(&sql)?;
-    let rows = statement.query_map((span.after, span.before, span.since_at, span.until_at, limit), from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Mails of a span whose document in the search index fits and is true, newest first: those that arrived, or those of
-/// which a report was suppressed.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub(in crate::store) fn list_matching(
-    read: Read<'_>,
-    expression: &str,
-    suppressed: bool,
-    span: &Span,
-    limit: i64,
-) -> Result<Vec<MessageRow>, StoreError> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM mail_words CROSS JOIN processed_messages m ON m.id = mail_words.rowid
-         WHERE mail_words MATCH ?1 AND mail_words.rowid > ?2 AND mail_words.rowid < ?3
-             AND mail_words.rowid <= (SELECT done_id FROM search_progress)
-             AND NOT EXISTS (SELECT 1 FROM search_stale s WHERE s.id = mail_words.rowid)
-             AND m.processed_at >= ?4 AND m.processed_at < ?5 AND {}
-         ORDER BY mail_words.rowid DESC LIMIT ?6",
-        listed(suppressed)
-    );
-    let mut statement = read.prepare(&sql)?;
-    let params = (expression, span.after, span.before, span.since_at, span.until_at, limit);
-    let rows = statement.query_map(params, from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// One mail by its number, where it is in the history, or where a report of it was suppressed.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub(in crate::store) fn by_number(read: Read<'_>, id: i64, suppressed: bool) -> Result<Option<MessageRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM processed_messages m WHERE m.id = ?1 AND {}", listed(suppressed));
-    Ok(read.prepare(&sql)?.query_row([id], from_row).optional()?)
-}
-
-fn listed(suppressed: bool) -> &'static str {
-    if suppressed { "m.last_suppressed_at IS NOT NULL" } else { "m.first_verdict <> 'baseline'" }
-}
-
-/// The number of the mail stored last before a time, of those that arrived.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub(in crate::store) fn last_before(read: Read<'_>, at: i64) -> Result<Option<i64>, StoreError> {
-    let mut statement = read.prepare(
-        "SELECT id FROM processed_messages INDEXED BY processed_messages_listed_at
-         WHERE first_verdict <> 'baseline' AND processed_at < ?1 ORDER BY processed_at DESC LIMIT 1",
-    )?;
-    Ok(statement.query_row([at], |row| row.get(0)).optional()?)
-}
-
-/// The number of the mail stored first at a time or after, of those that arrived.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub(in crate::store) fn first_after(read: Read<'_>, at: i64) -> Result<Option<i64>, StoreError> {
-    let mut statement = read.prepare(
-        "SELECT id FROM processed_messages INDEXED BY processed_messages_listed_at
-         WHERE first_verdict <> 'baseline' AND processed_at >= ?1 ORDER BY processed_at LIMIT 1",
-    )?;
-    Ok(statement.query_row([at], |row| row.get(0)).optional()?)
 }
 
 /// Mails of which a report was suppressed, newest first; `before` is an exclusive id, `limit` 0 = all.
@@ -216,6 +122,19 @@ pub fn list_suppressed(read: Read<'_>, before: Option<i64>, limit: i64) -> Resul
     let limit = if limit <= 0 { -1 } else { limit };
     let mut statement = read.prepare(&sql)?;
     let rows = statement.query_map((before.unwrap_or(i64::MAX), limit), from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Mails of which a report was suppressed since then, that suppressed last first.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn suppressed_since(read: Read<'_>, since_at: i64, limit: i64) -> Result<Vec<MessageKey>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT message_key FROM processed_messages INDEXED BY processed_messages_suppressed
+         WHERE last_suppressed_at >= ?1 ORDER BY last_suppressed_at DESC LIMIT ?2",
+    )?;
+    let rows = statement.query_map([since_at, limit], |row| row.get(0).map(MessageKey))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -338,7 +257,7 @@ fn list_of<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
     if text == "[]" { Vec::new() } else { serde_json::from_str(text).unwrap_or_default() }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+pub(in crate::store) fn from_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     let text = |index: usize| row.get::<_, Option<String>>(index);
     let sent_at_ms: Option<i64> = row.get(13)?;
     let preview = text(16)?.unwrap_or_default();

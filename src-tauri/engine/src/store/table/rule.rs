@@ -13,7 +13,7 @@ use crate::store::{Read, Tx};
 /// [`StoreError`] of the query.
 pub fn list(read: Read<'_>) -> Result<Vec<Rule>, StoreError> {
     let mut statement = read.prepare(
-        "SELECT id, account_id, conditions, action FROM rules WHERE removed_at IS NULL ORDER BY position, rowid",
+        "SELECT id, account_id, conditions, action, off FROM rules WHERE removed_at IS NULL ORDER BY position, rowid",
     )?;
     let rows = statement.query_map([], from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -26,10 +26,10 @@ pub fn list(read: Read<'_>) -> Result<Vec<Rule>, StoreError> {
 pub fn put_all(tx: Tx<'_>, rules: &[Rule], now_at: i64) -> Result<(), StoreError> {
     for (position, rule) in (0_i64..).zip(rules) {
         tx.prepare(
-            "INSERT INTO rules (id, position, account_id, conditions, action, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            "INSERT INTO rules (id, position, account_id, conditions, action, created_at, off)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (id) DO UPDATE SET position = excluded.position, account_id = excluded.account_id,
-                 conditions = excluded.conditions, action = excluded.action",
+                 conditions = excluded.conditions, action = excluded.action, off = excluded.off",
         )?
         .execute((
             rule.id.as_str(),
@@ -38,6 +38,7 @@ pub fn put_all(tx: Tx<'_>, rules: &[Rule], now_at: i64) -> Result<(), StoreError
             serde_json::to_string(&rule.conditions)?,
             serde_json::to_string(&rule.action)?,
             now_at,
+            rule.off,
         ))?;
     }
     Ok(())
@@ -64,5 +65,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Rule> {
         mailbox: row.get::<_, Option<String>>(1)?.map(AccountId),
         conditions: serde_json::from_str(&row.get::<_, String>(2)?).map_err(broken)?,
         action,
+        off: row.get(4)?,
     })
 }
