@@ -10,6 +10,7 @@ use crate::api::{Api, invalid, named};
 use crate::decide::reason;
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
+use crate::model::link;
 use crate::model::mailbox::Mailbox;
 use crate::model::sighting::CursorMove;
 use crate::model::topic::Topic;
@@ -42,6 +43,9 @@ pub struct AddParams {
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
+    /// What a press on a notification opens, with `{message_id}` in it.
+    #[serde(default)]
+    pub link_template: Option<String>,
     /// The password.
     #[serde(default)]
     pub password: Option<SecretText>,
@@ -70,6 +74,9 @@ pub struct SetParams {
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
+    /// What a press on a notification opens, with `{message_id}` in it; empty: its history.
+    #[serde(default)]
+    pub link_template: Option<String>,
     /// The new password.
     #[serde(default)]
     pub password: Option<SecretText>,
@@ -121,6 +128,8 @@ pub struct MailboxView {
     pub username: Option<String>,
     /// Wire names of the folders watched.
     pub folders: Vec<String>,
+    /// What a press on a notification opens; null: its history.
+    pub link_template: Option<String>,
     /// PEM file with the authorities to trust.
     pub ca_file: Option<String>,
     /// SHA-256 of the one certificate to trust.
@@ -142,7 +151,9 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
     let imap = server::merge(None, &params.server, &email)?;
     let folders = if params.folders.is_empty() { vec!["INBOX".to_owned()] } else { check_folders(params.folders)? };
     let account_id = AccountId(api.new_id());
-    let mailbox = Mailbox { account_id, mailbox_id: MailboxId(mailbox_id), email, imap, folders, paused: false };
+    let link_template = check_link(params.link_template.as_deref())?.flatten();
+    let mailbox_id = MailboxId(mailbox_id);
+    let mailbox = Mailbox { account_id, mailbox_id, email, imap, folders, link_template, paused: false };
     let name = SecretName::mailbox(&mailbox.account_id);
     let mut first = FirstSight { mailbox, cursors: Vec::new() };
     if first.mailbox.imap.is_some() {
@@ -178,6 +189,9 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     }
     if !params.folders.is_empty() {
         mailbox.folders = check_folders(params.folders)?;
+    }
+    if let Some(link_template) = check_link(params.link_template.as_deref())? {
+        mailbox.link_template = link_template;
     }
     mailbox.imap = server::merge(mailbox.imap, &params.server, &mailbox.email)?;
     let name = SecretName::mailbox(&mailbox.account_id);
@@ -344,10 +358,23 @@ fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {
         tls: imap.as_ref().map(|server| server.tls.as_str().to_owned()),
         username: imap.as_ref().map(|server| server.username.clone()),
         folders: mailbox.folders,
+        link_template: mailbox.link_template,
         ca_file: imap.as_ref().and_then(|server| server.ca_file.clone()),
         pin: imap.as_ref().and_then(|server| server.pin.clone()),
         allow_plaintext: imap.is_some_and(|server| server.allow_plaintext),
     }
+}
+
+/// A template as it is kept; `None`: nothing was given.
+fn check_link(given: Option<&str>) -> Result<Option<Option<String>>, Fault> {
+    let Some(template) = given.map(str::trim) else { return Ok(None) };
+    if template.is_empty() {
+        return Ok(Some(None));
+    }
+    link::check_template(template).map_err(|wanted| {
+        invalid(format!("{template:?} cannot be the link of a mailbox"), format!("give --link-template {wanted}"))
+    })?;
+    Ok(Some(Some(template.to_owned())))
 }
 
 pub(super) fn check_email(text: &str) -> Result<String, Fault> {

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait, window,
+    mail, mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait,
+    window,
 };
 use crate::model::error::Fault;
 
@@ -107,6 +108,7 @@ pub const METHODS: &[Method] = &[
     method!("notification.notify_again", Write, Window, notification::notify_again),
     method!("notification.notify_to", Write, Window, notification::notify_to),
     method!("test.send", Write, Window, test::send),
+    method!("mail.mark_read", Write, Window, mail::mark_read),
     method!("ingest.put", Write, Line, ingest::put),
     method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),

@@ -12,6 +12,7 @@ pub mod duplicates;
 pub mod explain;
 pub mod history;
 pub mod ingest;
+pub mod mail;
 pub mod mailbox;
 pub mod mailbox_server;
 pub mod mailbox_setup;
