@@ -51,6 +51,8 @@ pub const DESKTOP_SHOWN_MAX: usize = 256;
 pub const DESKTOP_UNHEARD_MAX: usize = 64;
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+/// All watching may be paused for so long: a week.
+pub const PAUSE_MINUTES_MAX: u32 = 10_080;
 /// A mail that came while nobody looked waits this long for the others, ms.
 pub const GATHER_MS: i64 = 60_000;
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
     mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
+    mailbox, notification, parse, route, rule, settings, source, status, wait, watch, window,
 };
 use crate::model::error::Fault;
 
@@ -102,6 +103,9 @@ pub const METHODS: &[Method] = &[
     method!("notification.redrive", Write, Window, notification::redrive),
     method!("notification.notify_again", Write, Window, notification::notify_again),
     method!("ingest.put", Write, Line, ingest::put),
+    method!("watch.check_now", Read, Window, watch::check_now),
+    method!("watch.pause", Write, Window, watch::pause),
+    method!("watch.resume", Write, Window, watch::resume),
     method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),
     method!("doctor.run", Read, Window, doctor::run),

@@ -15,11 +15,17 @@ pub struct Live {
     health: watch::Sender<BTreeMap<String, Health>>,
     readers: Arc<Mutex<HashMap<AccountId, Arc<Notify>>>>,
     woken: watch::Sender<u64>,
+    offline_since: watch::Sender<Option<i64>>,
 }
 
 impl Default for Live {
     fn default() -> Self {
-        Self { health: watch::Sender::new(BTreeMap::new()), readers: Arc::default(), woken: watch::Sender::new(0) }
+        Self {
+            health: watch::Sender::new(BTreeMap::new()),
+            readers: Arc::default(),
+            woken: watch::Sender::new(0),
+            offline_since: watch::Sender::new(None),
+        }
     }
 }
 
@@ -61,6 +67,23 @@ impl Live {
         }
     }
 
+    /// Since when this computer has no network; `None`: it has one.
+    #[must_use]
+    pub fn offline_since(&self) -> Option<i64> {
+        *self.offline_since.borrow()
+    }
+
+    /// Notes whether this computer has a network; `true`: that is news.
+    pub fn set_offline(&self, offline: bool, now_at: i64) -> bool {
+        self.offline_since.send_if_modified(|since| {
+            let news = since.is_some() != offline;
+            if news {
+                *since = offline.then_some(now_at);
+            }
+            news
+        })
+    }
+
     /// Changes when every open line has become doubtful.
     #[must_use]
     pub fn woken(&self) -> watch::Receiver<u64> {
@@ -73,7 +96,8 @@ impl Live {
         self.poke_all();
     }
 
-    fn poke_all(&self) {
+    /// Every reader looks now, and those that wait for a broken line try again.
+    pub fn poke_all(&self) {
         for reader in lock(&self.readers).values() {
             reader.notify_one();
         }

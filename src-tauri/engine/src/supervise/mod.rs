@@ -14,6 +14,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::model::topic::Topic;
+use crate::outbox::lane::wait_until;
 use crate::secret::kept::KeptSecrets;
 use crate::supervise::live::Live;
 use crate::supervise::roster::Roster;
@@ -21,6 +23,9 @@ use crate::supervise::wanted::{Listener, Reader, Sender, Wanted};
 
 /// After an error of the database the configuration is read again.
 const AFTER_ERROR: Duration = Duration::from_secs(5);
+
+/// While all watching is paused the clock is looked at this often: timers stand still while the computer sleeps.
+const PAUSED_LOOK: Duration = Duration::from_secs(60);
 
 /// What the supervisor works with.
 #[derive(Clone)]
@@ -41,16 +46,24 @@ impl Supervisor {
         let mut senders: Roster<Sender> = Roster::default();
         let mut readers: Roster<Reader> = Roster::default();
         let mut listeners: Roster<Listener> = Roster::default();
+        let mut paused = false;
         loop {
             let next_look = match Wanted::read(&self.kernel).await {
                 Ok(wanted) => {
                     self.forget_gone(&wanted);
+                    let pause =
+                        wanted.paused_until.map(|until_at| wait_until(until_at, self.kernel.now()).min(PAUSED_LOOK));
+                    if pause.is_none() && std::mem::take(&mut paused) {
+                        tracing::info!("The pause is over");
+                        self.kernel.changed(&[Topic::Status, Topic::Mailboxes]);
+                    }
+                    paused = pause.is_some();
                     senders.update(wanted.senders, |sender, stop| self.clone().send(sender.clone(), stop)).await;
                     readers.update(wanted.readers, |reader, stop| self.clone().read(reader.clone(), stop)).await;
                     listeners
                         .update(wanted.listeners, |listener, stop| self.clone().listen(listener.clone(), stop))
                         .await;
-                    None
+                    pause
                 }
                 Err(error) => {
                     tracing::error!("The configuration could not be read: {error}");
