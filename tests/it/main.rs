@@ -35,4 +35,5 @@ mod secrets;
 mod servers;
 mod tidy;
 mod transfer;
+mod tray;
 mod window;

@@ -1,6 +1,8 @@
 //! The program `ringonce`: resident program and command line.
 
+mod autostart;
 mod cli;
+mod tray;
 mod window;
 
 use std::process::ExitCode;

@@ -18,7 +18,7 @@ use crate::model::topic::Topic;
 use crate::outbox::lanes::Lanes;
 use crate::store::error::StoreError;
 use crate::store::restored::Restored;
-use crate::store::table::{destination, mailbox, route, rule, setting};
+use crate::store::table::{destination, mailbox, pause, route, rule, setting};
 use crate::store::{Read, Store};
 
 /// What may wait for a slow listener; who falls behind refetches everything.
@@ -65,10 +65,20 @@ pub struct Configured {
     pub rulebook: Rulebook,
     /// Settings in force.
     pub settings: Settings,
-    /// Mailboxes that somebody reads.
+    /// Until when all watching is paused; it may be over.
+    pub paused_until: Option<i64>,
+    /// Mailboxes that somebody reads, or will when a pause is over.
     pub readers: HashSet<AccountId>,
     /// The history is from a copy, and not every mailbox was looked through since.
     pub restored: Option<Restored>,
+}
+
+impl Configured {
+    /// Until when all watching is paused, where it is now.
+    #[must_use]
+    pub fn paused_at(&self, now_at: i64) -> Option<i64> {
+        self.paused_until.filter(|until_at| *until_at > now_at)
+    }
 }
 
 impl std::ops::Deref for Kernel {
@@ -156,6 +166,7 @@ impl Kernel {
                 destinations: destination::list(read)?,
             },
             settings: Settings::from_stored(&setting::list(read)?),
+            paused_until: pause::get(read)?,
             readers,
             restored,
         });

@@ -55,6 +55,8 @@ pub const MARK_READ_MAX: Duration = Duration::from_secs(60);
 pub const DESKTOP_UNHEARD_MAX: usize = 64;
 /// A headerless sighting waits this long for the mail itself, ms.
 pub const AWAIT_MAIL_MS: i64 = 30_000;
+/// All watching may be paused for so long: a week.
+pub const PAUSE_MINUTES_MAX: u32 = 10_080;
 /// A mail that came while nobody looked waits this long for the others, ms.
 pub const GATHER_MS: i64 = 60_000;
 

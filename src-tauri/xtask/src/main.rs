@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod cargo;
+mod icons;
 mod servers;
 mod setup;
 mod suite;
@@ -26,6 +27,7 @@ Usage: cargo xtask COMMAND
   test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
                     name holds it
   types             writes the window's types from the engine's methods
+  icons             draws the tray's icons from icons/tray.svg
   bench [TABLE…]    prints figures, on a release build
 ";
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         ["test"] => return suite::run(),
         ["test", word] => suite::run_some(word),
         ["types"] => types(),
+        ["icons"] => icons::draw(),
         ["bench", tables @ ..] => bench(tables),
         _ => {
             eprint!("{USAGE}");

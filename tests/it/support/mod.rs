@@ -13,6 +13,7 @@ pub mod lmtp;
 pub mod mail;
 pub mod ntfy_peer;
 pub mod owner;
+pub mod panel;
 pub mod phone;
 mod printed;
 pub mod program;

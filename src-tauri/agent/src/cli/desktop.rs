@@ -10,10 +10,12 @@ use ringonce_engine::rpc::reach::running;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::autostart::Autostart;
 use crate::cli::failure::{Done, Failure};
 use crate::cli::run::{Resident, Secrets};
 use crate::cli::session::data_dir;
 use crate::cli::{Global, log};
+use crate::tray;
 use crate::window::Keeper;
 
 /// Opens the window of what runs on the data folder, or runs on it.
@@ -36,13 +38,14 @@ pub(crate) async fn run(global: &Global, background: bool) -> Done {
             };
         }
     };
-    let done = resident.serve(desk(&resident, &data_dir, background)).await;
+    let autostart = Autostart::of(global.data_dir.is_some().then_some(&data_dir));
+    let done = resident.serve(desk(&resident, &data_dir, background, autostart)).await;
     resident.end().await;
     done.map_err(logged)
 }
 
 /// What is done while the engine works.
-async fn desk(resident: &Resident, data_dir: &Path, background: bool) -> Done {
+async fn desk(resident: &Resident, data_dir: &Path, background: bool, autostart: Autostart) -> Done {
     let windows = resident.api.windows();
     let first = async {
         if !background && let Err(fault) = windows.open(None).await {
@@ -64,7 +67,14 @@ async fn desk(resident: &Resident, data_dir: &Path, background: bool) -> Done {
             }
         }
     };
-    tokio::join!(Keeper::new(windows.clone(), data_dir).run(), first, pressed);
+    let (api, kernel) = (&resident.api, resident.engine.kernel());
+    tokio::join!(
+        Keeper::new(windows.clone(), data_dir).run(),
+        tray::run(api, kernel, resident.stop_token()),
+        autostart.keep(api, kernel),
+        first,
+        pressed,
+    );
     Ok(())
 }
 

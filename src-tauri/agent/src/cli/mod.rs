@@ -33,6 +33,7 @@ mod tools;
 mod transfer;
 mod wait;
 mod watch;
+mod watching;
 mod words;
 
 use std::path::PathBuf;
@@ -125,6 +126,8 @@ enum Command {
     /// Wait until nothing is left to do.
     Wait(wait::Wait),
     #[command(flatten)]
+    Watching(watching::Watching),
+    #[command(flatten)]
     Tools(tools::Tools),
 }
 
@@ -161,6 +164,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Identify(identify) => ingest::show(&global, identify),
         Command::Ingest(ingest) => ingest::run(&global, ingest).await,
         Command::Wait(wait) => wait::run(&global, wait).await,
+        Command::Watching(watching) => watching::run(&global, watching).await,
         Command::Tools(tools) => tools::run(&global, tools).await,
     }
 }
@@ -178,17 +182,19 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
+    fn check(line: &str) {
+        let args = std::iter::once("ringonce").chain(line.split(' ').filter(|word| !word.is_empty()));
+        let global = ["--json", "--data-dir", "d", "--secrets", "keyring"];
+        let read = CommandLine::try_parse_from(args.chain(global));
+        assert!(read.is_ok_and(|read| read.global.json && read.global.secrets.is_some()), "{line}");
+    }
+
     /// Reading arguments may panic where two of them share a name; that shows only when they are read.
     #[test]
     fn every_command_can_be_read() {
-        let check = |line: &str| {
-            let args = std::iter::once("ringonce").chain(line.split(' ').filter(|word| !word.is_empty()));
-            let global = ["--json", "--data-dir", "d", "--secrets", "keyring"];
-            let read = CommandLine::try_parse_from(args.chain(global));
-            assert!(read.is_ok_and(|read| read.global.json && read.global.secrets.is_some()), "{line}");
-        };
         check("");
         check("--background");
+        check("status");
         for line in [
             "run --headless --ready-file f",
             "run --demo",
@@ -224,7 +230,9 @@ mod tests {
             "settings list",
             "settings get k",
             "settings set k -1",
-            "status",
+            "check-now",
+            "pause --minutes 5",
+            "resume",
             "history --limit 0 --before i",
             "duplicates --limit 5",
             "attention",

@@ -142,6 +142,11 @@ impl Resident {
         failed.map_or(Ok(()), Err)
     }
 
+    /// Stops the work when it is cancelled.
+    pub(crate) fn stop_token(&self) -> &CancellationToken {
+        &self.stop
+    }
+
     /// Stops in order; the folder is free when this returns.
     pub(crate) async fn end(self) {
         let Self { engine, api, server, _lock: lock, .. } = self;

@@ -5,7 +5,7 @@ use ringonce_engine::api::view::Nothing;
 
 use crate::cli::failure::Done;
 use crate::cli::session::{call, view};
-use crate::cli::time::ago;
+use crate::cli::time::{ago, at};
 use crate::cli::{Global, out, table, words};
 
 pub(crate) async fn run(global: &Global) -> Done {
@@ -82,6 +82,9 @@ fn sentence(status: &Status) -> String {
     };
     if !status.running {
         return format!("Not running: nobody watches your {mailboxes}. Start it with `ringonce run --headless`.");
+    }
+    if let Some(until) = &status.paused_until {
+        return format!("All watching is paused until {}.", at(Some(until)));
     }
     let watched = status.mailboxes.iter().filter(|row| row.state == "watching").count();
     let last = status.mailboxes.iter().filter_map(|row| row.last_mail_at.as_deref()).max();

@@ -7,6 +7,8 @@ use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
     mail, mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait,
     window,
+    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
+    mailbox, notification, parse, route, rule, settings, source, status, wait, watch, window,
 };
 use crate::model::error::Fault;
 
@@ -110,6 +112,9 @@ pub const METHODS: &[Method] = &[
     method!("test.send", Write, Window, test::send),
     method!("mail.mark_read", Write, Window, mail::mark_read),
     method!("ingest.put", Write, Line, ingest::put),
+    method!("watch.check_now", Read, Window, watch::check_now),
+    method!("watch.pause", Write, Window, watch::pause),
+    method!("watch.resume", Write, Window, watch::resume),
     method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),
     method!("doctor.run", Read, Window, doctor::run),

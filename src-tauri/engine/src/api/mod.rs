@@ -31,6 +31,7 @@ mod trial;
 pub mod types;
 pub mod view;
 pub mod wait;
+pub mod watch;
 pub mod window;
 
 use std::path::Path;

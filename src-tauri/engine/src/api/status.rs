@@ -7,12 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::api::Api;
 use crate::api::alarms::AlarmRow;
 use crate::api::destination::DestinationStatus;
-use crate::api::mailbox::MailboxStatus;
+use crate::api::mailbox::{MailboxStatus, MailboxView};
 use crate::api::view::{Nothing, time};
+use crate::api::window::TrayState;
 use crate::kernel::day_of;
 use crate::model::error::Fault;
 use crate::store::figures::{self, counts, to_do};
 use crate::store::table::day;
+use crate::supervise::live::Live;
+
+/// State of a mailbox that was checked and whose next event will be heard.
+const WATCHING: &str = "watching";
 
 /// What `status.get` gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +46,20 @@ pub struct Status {
     pub today: Today,
     /// What is to be done for a destination, by its id; those with nothing to do are not there.
     pub by_destination: BTreeMap<String, ToDo>,
+    /// All watching is paused until then; null: it is not.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
+    pub paused_until: Option<String>,
+    /// This computer has no network since then; null: it has one, or nothing runs.
+    #[serde(default)]
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
+    pub offline_since: Option<String>,
+    /// Why secrets cannot be read; null: they can.
+    #[serde(default)]
+    pub keychain_error: Option<String>,
+    /// Whether the owner sees a tray icon.
+    #[serde(default)]
+    pub tray: TrayState,
 }
 
 /// What is to be done for a destination.
@@ -85,6 +104,9 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         api.read(move |read| Ok((counts(read, now_at)?, to_do(read)?, day::get(read, &today)?))).await?;
     let mailboxes = crate::api::mailbox::list(api, Nothing {}).await?;
     let destinations = crate::api::destination::list(api, Nothing {}).await?;
+    // Whoever reads mail has a network, if only one inside this computer.
+    let reads = |mailbox: &MailboxView| mailbox.host.is_some() && mailbox.status.state == WATCHING;
+    let offline_since = if mailboxes.iter().any(reads) { None } else { api.live().and_then(Live::offline_since) };
     Ok(Status {
         running: api.live.is_some(),
         mailboxes: mailboxes.into_iter().map(|mailbox| mailbox.status).collect(),
@@ -97,6 +119,10 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         alarms: crate::api::alarms::list_open(api).await?,
         today: Today { sightings: day.sightings, rings: day.rings, silent: day.silent, duplicates: day.duplicates },
         by_destination: to_do.into_iter().map(|(id, to_do)| (id.0, show(to_do, now_at))).collect(),
+        paused_until: crate::api::watch::paused_until(api).await?.map(time),
+        offline_since: offline_since.map(time),
+        keychain_error: api.secrets.trouble(),
+        tray: *api.windows().tray().borrow(),
     })
 }
 

@@ -8,6 +8,7 @@ use crate::identity::resolve::{self, Candidates, IdentityKind, Resolution};
 use crate::intake::fill_in::fill_in;
 use crate::intake::{Prepared, Taken};
 use crate::kernel::{Configured, Kernel};
+use crate::limits::GATHER_MS;
 use crate::model::happening::Event;
 use crate::model::ids::{MessageKey, OperationKey};
 use crate::model::notification::OperationStatus;
@@ -197,9 +198,14 @@ impl<'a> Intake<'a> {
 
     /// How a sighting is to be judged. The copy a history was restored from cannot know what rang after it was made.
     fn intent(&self, sighting: &Sighting) -> Intent {
-        let Some(restored) = &self.configured.restored else { return sighting.intent };
-        match sighting.intent {
-            Intent::Rebuild { rings_from } if sighting.received_at.is_some_and(|at| at < rings_from) => sighting.intent,
+        let paused = self.configured.paused_at(self.now_at).is_some();
+        let intent = match sighting.intent {
+            Intent::Arrival if paused => Intent::Gathered(Occasion::CatchUp),
+            intent => intent,
+        };
+        let Some(restored) = &self.configured.restored else { return intent };
+        match intent {
+            Intent::Rebuild { rings_from } if sighting.received_at.is_some_and(|at| at < rings_from) => intent,
             Intent::Arrival | Intent::Gathered(_) | Intent::Rebuild { .. }
                 if restored.covers(&sighting.account_id, sighting.received_at) =>
             {
@@ -219,7 +225,15 @@ impl<'a> Intake<'a> {
             has_reader,
             received_at: mail.received_at,
         };
-        decide::decide(&seen, &self.configured.rulebook, self.now_at)
+        decide::decide(&seen, &self.configured.rulebook, self.held_from(mail))
+    }
+
+    /// From when on the time counts that a mail may be held: while all watching is paused, from the end of the pause,
+    /// and where nobody reads then, not at all.
+    fn held_from(&self, mail: &MessageRow) -> i64 {
+        let Some(until_at) = self.configured.paused_at(self.now_at) else { return self.now_at };
+        let is_read = mail.account_id.as_ref().is_some_and(|id| self.configured.readers.contains(id));
+        if is_read { until_at } else { until_at.saturating_sub(GATHER_MS).max(self.now_at) }
     }
 
     pub(super) fn act(&mut self, mail: &MessageRow, operation: &OperationRow) -> Result<(), StoreError> {

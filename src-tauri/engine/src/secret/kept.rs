@@ -18,6 +18,7 @@ pub struct KeptSecrets {
     place: Option<Place>,
     unkept: AtomicBool,
     opened: Mutex<Option<Arc<dyn SecretStore>>>,
+    trouble: Mutex<Option<String>>,
 }
 
 impl KeptSecrets {
@@ -27,14 +28,20 @@ impl KeptSecrets {
     /// `conflict` where another place was chosen before; `secret` where what is kept cannot be read.
     pub fn new(stored: Option<&str>, wanted: Option<&Choice>) -> Result<Self, Fault> {
         let (place, new) = effective(stored, wanted)?;
-        Ok(Self { place: Some(place), unkept: AtomicBool::new(new), opened: Mutex::default() })
+        Ok(Self {
+            place: Some(place),
+            unkept: AtomicBool::new(new),
+            opened: Mutex::default(),
+            trouble: Mutex::default(),
+        })
     }
 
     /// Secrets that last as long as the program.
     #[must_use]
     pub fn in_memory() -> Self {
         let store: Arc<dyn SecretStore> = Arc::new(MemorySecrets::default());
-        Self { place: None, unkept: AtomicBool::new(false), opened: Mutex::new(Some(store)) }
+        let opened = Mutex::new(Some(store));
+        Self { place: None, unkept: AtomicBool::new(false), opened, trouble: Mutex::default() }
     }
 
     /// Where they are, in words for people.
@@ -69,7 +76,19 @@ impl KeptSecrets {
         if self.to_keep().is_some() {
             return Ok(None);
         }
-        self.open()?.get(name).await
+        let got = match self.open() {
+            Ok(store) => store.get(name).await,
+            Err(fault) => Err(fault),
+        };
+        let trouble = got.as_ref().err().map(|fault| fault.cause.clone());
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        got
+    }
+
+    /// Why they could not be read when somebody last tried; `None`: they could.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Removes a secret; removing what is not there is fine.

@@ -98,7 +98,13 @@ impl Watch {
         let kernel = self.supervisor.kernel.clone();
         let now_at = kernel.now();
         let stored = kernel.store.read(move |read| stored(read, now_at)).await?;
-        let settings = kernel.configuration().await.map_or_else(|_| Settings::default(), |all| all.settings.clone());
+        let configured = kernel.configuration().await.unwrap_or_default();
+        let settings = configured.settings.clone();
+        let mut stored = stored;
+        if configured.paused_at(now_at).is_some() {
+            // Nobody looks, as the owner wants it.
+            stored.mailboxes.clear();
+        }
         let unstored = kernel.alarms.unstored();
         let open: Vec<Open> = known(&stored.open, &unstored);
         let due = due::due(&self.facts(&stored, now_at), &open, &settings);

@@ -19,6 +19,7 @@ pub struct Live {
     readers: Arc<Mutex<HashMap<AccountId, Arc<Notify>>>>,
     woken: watch::Sender<u64>,
     places: broadcast::Sender<String>,
+    offline_since: watch::Sender<Option<i64>>,
 }
 
 impl Default for Live {
@@ -28,6 +29,7 @@ impl Default for Live {
             readers: Arc::default(),
             woken: watch::Sender::new(0),
             places: broadcast::Sender::new(PLACES_MAX),
+            offline_since: watch::Sender::new(None),
         }
     }
 }
@@ -83,6 +85,23 @@ impl Live {
         }
     }
 
+    /// Since when this computer has no network; `None`: it has one.
+    #[must_use]
+    pub fn offline_since(&self) -> Option<i64> {
+        *self.offline_since.borrow()
+    }
+
+    /// Notes whether this computer has a network; `true`: that is news.
+    pub fn set_offline(&self, offline: bool, now_at: i64) -> bool {
+        self.offline_since.send_if_modified(|since| {
+            let news = since.is_some() != offline;
+            if news {
+                *since = offline.then_some(now_at);
+            }
+            news
+        })
+    }
+
     /// Changes when every open line has become doubtful.
     #[must_use]
     pub fn woken(&self) -> watch::Receiver<u64> {
@@ -95,7 +114,8 @@ impl Live {
         self.poke_all();
     }
 
-    fn poke_all(&self) {
+    /// Every reader looks now, and those that wait for a broken line try again.
+    pub fn poke_all(&self) {
         for reader in lock(&self.readers).values() {
             reader.notify_one();
         }

@@ -9,20 +9,26 @@ pub mod roster;
 pub mod wake;
 pub mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::model::topic::Topic;
+use crate::outbox::lane::wait_until;
 use crate::secret::kept::KeptSecrets;
+use crate::source::Health;
 use crate::supervise::live::Live;
 use crate::supervise::roster::Roster;
 use crate::supervise::wanted::{Listener, Reader, Sender, Wanted};
 
 /// After an error of the database the configuration is read again.
 const AFTER_ERROR: Duration = Duration::from_secs(5);
+
+/// While all watching is paused the clock is looked at this often: timers stand still while the computer sleeps.
+const PAUSED_LOOK: Duration = Duration::from_secs(60);
 
 /// What the supervisor works with.
 #[derive(Clone)]
@@ -43,16 +49,25 @@ impl Supervisor {
         let mut senders: Roster<Sender> = Roster::default();
         let mut readers: Roster<Reader> = Roster::default();
         let mut listeners: Roster<Listener> = Roster::default();
+        let mut paused = false;
         loop {
             let next_look = match Wanted::read(&self.kernel).await {
                 Ok(wanted) => {
-                    self.forget_gone(&wanted);
+                    self.forget_gone(&wanted.names, &wanted.resting);
+                    let pause =
+                        wanted.paused_until.map(|until_at| wait_until(until_at, self.kernel.now()).min(PAUSED_LOOK));
                     senders.update(wanted.senders, |sender, stop| self.clone().send(sender.clone(), stop)).await;
                     readers.update(wanted.readers, |reader, stop| self.clone().read(reader.clone(), stop)).await;
                     listeners
                         .update(wanted.listeners, |listener, stop| self.clone().listen(listener.clone(), stop))
                         .await;
-                    None
+                    // Whoever ended took what was said of it along.
+                    self.forget_gone(&wanted.names, &wanted.resting);
+                    if std::mem::replace(&mut paused, pause.is_some()) != pause.is_some() {
+                        tracing::info!(paused, "All watching was paused, or goes on");
+                        self.kernel.changed(&[Topic::Status, Topic::Mailboxes]);
+                    }
+                    pause
                 }
                 Err(error) => {
                     tracing::error!("The configuration could not be read: {error}");
@@ -71,12 +86,12 @@ impl Supervisor {
     }
 
     /// Mailboxes that are paused or not read have a state of their own; those that are gone have none.
-    fn forget_gone(&self, wanted: &Wanted) {
+    fn forget_gone(&self, names: &BTreeSet<String>, resting: &BTreeMap<String, Health>) {
         let known: BTreeMap<String, _> = self.live.health().borrow().clone();
-        for name in known.keys().filter(|name| !wanted.names.contains(*name)) {
+        for name in known.keys().filter(|name| !names.contains(*name)) {
             self.live.set_health(name, None);
         }
-        for (name, health) in &wanted.resting {
+        for (name, health) in resting {
             self.live.set_health(name, Some(health.clone()));
         }
     }

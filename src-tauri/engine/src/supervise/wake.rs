@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::model::topic::Topic;
 use crate::net::tcp::{OwnAddresses, own_addresses};
 use crate::store::table::outbox;
 use crate::supervise::live::Live;
@@ -20,6 +21,9 @@ const JUMP_MS: i64 = 20_000;
 pub async fn run(kernel: Kernel, live: Live, stop: CancellationToken) {
     let mut network = own_addresses();
     loop {
+        if live.set_offline(network == OwnAddresses::default(), kernel.now()) {
+            kernel.changed(&[Topic::Status]);
+        }
         let (wall_at, began) = (kernel.now(), Instant::now());
         tokio::select! {
             () = stop.cancelled() => return,
@@ -40,6 +44,8 @@ pub async fn run(kernel: Kernel, live: Live, stop: CancellationToken) {
             tracing::error!("Due times could not be set right: {error}");
         }
         live.wake();
+        // A pause may be over.
+        kernel.reconfigured.notify_one();
         kernel.lanes.wake_all();
         kernel.sweep.notify_one();
     }

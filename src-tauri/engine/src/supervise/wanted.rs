@@ -70,6 +70,8 @@ pub struct Wanted {
     pub resting: BTreeMap<String, Health>,
     /// Everything that may have a health.
     pub names: BTreeSet<String>,
+    /// Until when nothing is read. Webhooks are taken all the same: who sends them may not come again.
+    pub paused_until: Option<i64>,
 }
 
 impl Wanted {
@@ -78,7 +80,9 @@ impl Wanted {
     /// # Errors
     /// [`StoreError`] of the queries.
     pub async fn read(kernel: &Kernel) -> Result<Self, StoreError> {
-        let settings = kernel.configuration().await?.settings.clone();
+        let configured = kernel.configuration().await?;
+        let paused_until = configured.paused_at(kernel.now());
+        let settings = configured.settings.clone();
         let (mailboxes, destinations, sources) =
             kernel.store.read(|read| Ok((mailbox::list(read)?, destination::list(read)?, source::list(read)?))).await?;
         let senders = destinations
@@ -104,6 +108,7 @@ impl Wanted {
             listeners: listeners(&mailboxes, sources),
             resting: BTreeMap::new(),
             names: BTreeSet::new(),
+            paused_until,
         };
         for mailbox in mailboxes {
             wanted.names.insert(mailbox.account_id.0.clone());
@@ -116,7 +121,7 @@ impl Wanted {
     fn place(&mut self, mailbox: Mailbox, settings: ImapSettings, kernel: &Kernel) {
         let id = mailbox.account_id.0.clone();
         let resting = |state| Health { state, method: Method::None, ..Health::default() };
-        if mailbox.paused {
+        if mailbox.paused || self.paused_until.is_some() {
             self.resting.insert(id, resting(HealthState::Paused));
         } else if mailbox.imap.is_some() {
             let edition = kernel.edition_of(&id);

@@ -15,6 +15,7 @@ pub mod message;
 pub mod meta;
 pub mod operation;
 pub mod outbox;
+pub mod pause;
 pub mod route;
 pub mod rule;
 pub mod setting;
