@@ -67,6 +67,8 @@ pub struct Configured {
     pub settings: Settings,
     /// Mailboxes that somebody reads.
     pub readers: HashSet<AccountId>,
+    /// The demo, while there is one.
+    pub demo: Option<AccountId>,
     /// The history is from a copy, and not every mailbox was looked through since.
     pub restored: Option<Restored>,
 }
@@ -144,6 +146,7 @@ impl Kernel {
         }
         let mailboxes = mailbox::list(read)?;
         let restored = Restored::get(read, &mailboxes, self.now())?;
+        let demo = mailboxes.iter().find(|mailbox| mailbox.is_demo()).map(|mailbox| mailbox.account_id.clone());
         let readers = mailboxes
             .into_iter()
             .filter(|mailbox| mailbox.imap.is_some() && !mailbox.paused)
@@ -157,6 +160,7 @@ impl Kernel {
             },
             settings: Settings::from_stored(&setting::list(read)?),
             readers,
+            demo,
             restored,
         });
         *lock(&self.configured) = Some((generation, Arc::clone(&configured)));

@@ -4,8 +4,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::api::{
-    Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
+    Api, alarms, attention, data, demo, destination, destination_form, doctor, duplicates, explain, give, history,
+    ingest, mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
 };
 use crate::model::error::Fault;
 
@@ -70,6 +70,7 @@ pub const METHODS: &[Method] = &[
     method!("destination.add", Write, Window, destination_form::add),
     method!("destination.set", Write, Window, destination_form::set),
     method!("destination.test", Write, Window, destination_form::test),
+    method!("destination.try", Write, Window, destination_form::r#try),
     method!("destination.remove", Write, Window, destination_form::remove),
     method!("destination.list", Read, Window, destination::list),
     method!("destination.pause", Write, Window, destination::pause),
@@ -86,6 +87,8 @@ pub const METHODS: &[Method] = &[
     method!("rule.move", Write, Window, rule::r#move),
     method!("rule.remove", Write, Window, rule::remove),
     method!("rule.try", Read, Window, rule::r#try),
+    method!("demo.start", Write, Window, demo::start),
+    method!("demo.stop", Write, Window, demo::stop),
     method!("settings.list", Read, Window, settings::list),
     method!("settings.get", Read, Window, settings::get),
     method!("settings.set", Write, Window, settings::set),

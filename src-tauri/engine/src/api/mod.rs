@@ -5,6 +5,7 @@
 pub mod alarms;
 pub mod attention;
 pub mod data;
+pub mod demo;
 pub mod destination;
 pub mod destination_form;
 pub mod doctor;
@@ -23,7 +24,7 @@ pub mod rule;
 pub mod settings;
 pub mod source;
 pub mod status;
-mod trial;
+pub mod trial;
 #[cfg(feature = "types")]
 pub mod types;
 pub mod view;

@@ -9,6 +9,7 @@ use crate::identity::keys;
 use crate::limits::PAGE_ROWS_MAX;
 use crate::model::error::Fault;
 use crate::model::ids::RuleId;
+use crate::model::mailbox::DEMO_MAILBOX;
 use crate::model::rule::{Rule, RuleAction};
 use crate::model::sighting::{Intent, Verdict};
 use crate::model::topic::Topic;
@@ -193,7 +194,7 @@ pub async fn r#try(api: &Api, params: TryParams) -> Result<Vec<TryRow>, Fault> {
         let rulebook =
             Rulebook { rules: rule::list(read)?, routes: route::list(read)?, destinations: destination::list(read)? };
         let mails = message::list(read, None, i64::from(params.last), false)?.into_iter();
-        let of_owner = mails.filter(|mail| mail.mailbox_id.as_str() != SELF_MAILBOX);
+        let of_owner = mails.filter(|mail| ![SELF_MAILBOX, DEMO_MAILBOX].contains(&mail.mailbox_id.as_str()));
         of_owner.map(|mail| try_on(read, mail, &rulebook, now_at)).collect()
     })
     .await

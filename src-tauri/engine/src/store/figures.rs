@@ -3,6 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use crate::model::ids::{AccountId, DispatchKey, MessageKey};
+use crate::model::mailbox::DEMO_MAILBOX;
 use crate::store::Read;
 use crate::store::error::StoreError;
 
@@ -55,7 +56,7 @@ pub struct Dead {
     pub oldest_at: Option<i64>,
 }
 
-/// Dead letters, without those of mails of the scope `own`.
+/// Dead letters, without those of mails of the scope `own` and of the demo.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
@@ -63,9 +64,9 @@ pub fn dead(read: Read<'_>, own: &str) -> Result<Dead, StoreError> {
     let mut statement = read.prepare(
         "SELECT count(*), min(n.completed_at) FROM notification_outbox n
          JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
-         WHERE n.status = 'dead' AND m.mailbox_id <> ?1",
+         WHERE n.status = 'dead' AND m.mailbox_id NOT IN (?1, ?2)",
     )?;
-    Ok(statement.query_row([own], |row| Ok(Dead { count: row.get(0)?, oldest_at: row.get(1)? }))?)
+    Ok(statement.query_row([own, DEMO_MAILBOX], |row| Ok(Dead { count: row.get(0)?, oldest_at: row.get(1)? }))?)
 }
 
 /// When the oldest notification fell due that could be sent now, without those of mails of the scope `own` and to

@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::model::mailbox::Mailbox;
 use crate::secret::kept::KeptSecrets;
 use crate::supervise::live::Live;
 use crate::supervise::roster::Roster;
@@ -41,6 +42,7 @@ impl Supervisor {
         let mut senders: Roster<Sender> = Roster::default();
         let mut readers: Roster<Reader> = Roster::default();
         let mut listeners: Roster<Listener> = Roster::default();
+        let mut demos: Roster<Mailbox> = Roster::default();
         loop {
             let next_look = match Wanted::read(&self.kernel).await {
                 Ok(wanted) => {
@@ -50,6 +52,7 @@ impl Supervisor {
                     listeners
                         .update(wanted.listeners, |listener, stop| self.clone().listen(listener.clone(), stop))
                         .await;
+                    demos.update(wanted.demos, |mailbox, stop| self.clone().play(mailbox.clone(), stop)).await;
                     None
                 }
                 Err(error) => {
@@ -65,6 +68,7 @@ impl Supervisor {
         }
         readers.end().await;
         listeners.end().await;
+        demos.end().await;
         senders.end().await;
     }
 
