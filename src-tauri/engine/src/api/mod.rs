@@ -2,6 +2,7 @@
 //!
 //! The same calls work over a running engine and, without one, on the data folder alone; then nothing is sent.
 
+pub mod about;
 pub mod alarms;
 pub mod attention;
 pub mod data;
@@ -19,6 +20,8 @@ pub mod mailbox_setup;
 pub mod methods;
 mod named;
 pub mod notification;
+pub mod removal;
+pub mod report;
 pub mod route;
 pub mod rule;
 pub mod settings;

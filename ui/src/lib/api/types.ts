@@ -3,6 +3,18 @@
  * it there.
  */
 
+/** What `app.about` gives. */
+export type About = {
+  /** Of the resident program. */
+  version: string,
+  /** Where its data is. */
+  data_dir: string,
+  /** The version of the data's form. */
+  schema: number,
+  /** Where passwords are kept: `keyring`, `file:PATH` or `memory`. */
+  secrets: string,
+};
+
 /** What `notification.notify_again` did. */
 export type Again = {
   /** The new action. */
@@ -161,6 +173,20 @@ export type DestinationStatus = {
   last_delivery_at: Time | null,
   /** What went wrong last, while nothing was accepted since. */
   error: ErrorView | null,
+};
+
+/** Parameters of `destination.try`. */
+export type DestinationTryParams = {
+  /** A stored one, of which only what is given here differs. */
+  id?: string,
+  /** The channel's id, where it is not stored. */
+  kind?: string,
+  /** The owner's name for it: it stands in the message. */
+  name: string,
+  /** Fields that are not secret. */
+  fields?: { [key in string]: string },
+  /** Secret fields. */
+  secrets?: { [key in string]: SecretText },
 };
 
 /** A row of `destination.list`: how it is doing, with its settings. */
@@ -469,6 +495,8 @@ export type MailboxStatus = {
   last_mail_at: Time | null,
   /** What is wrong. */
   error: ErrorView | null,
+  /** Its mail is invented. */
+  demo: boolean,
 };
 
 /** A row of `mailbox.list`: how it is doing, with its settings. */
@@ -505,6 +533,8 @@ export type MailboxView = {
   last_mail_at: Time | null,
   /** What is wrong. */
   error: ErrorView | null,
+  /** Its mail is invented. */
+  demo: boolean,
 };
 
 /** Nothing to give, or nothing to say. */
@@ -623,6 +653,20 @@ export type RedriveParams = {
 export type Redriven = {
   /** Notifications put back. */
   redriven: number,
+};
+
+/** What goes with a mailbox or a destination. Its history stays, but for that of the demo. */
+export type Removal = {
+  /** Notifications that are not delivered and will be cancelled. */
+  waiting: number,
+  /** Mails that are held back and will not ring. */
+  held: number,
+  /** Webhooks that report its mail. */
+  sources: number,
+  /** Rules that name it. */
+  rules: number,
+  /** Routes that tell by it, by name: they have to be removed first. */
+  routes: Array<string>,
 };
 
 /** Parameters of `route.add`. */
@@ -802,6 +846,14 @@ export type Suppressed = {
 /** What a suppressed sighting was found to be. */
 export type SuppressedVerdict = 'repeat' | 'duplicate';
 
+/** What a test brought. */
+export type TestResult = {
+  /** The channel's id of the message, where it gives one. */
+  external_message_id: string | null,
+  /** From the call to its answer. */
+  millis: number,
+};
+
 /** RFC 3339, UTC, milliseconds. */
 export type Time = string;
 
@@ -874,10 +926,13 @@ export interface Methods {
   'mailbox.presets': [PresetsParams, Presets];
   'mailbox.probe': [ProbeParams, ProbeView];
   'mailbox.folders': [FoldersParams, Array<FolderView>];
+  'mailbox.removal': [Id, Removal];
   'destination.add': [DestinationAddParams, Id];
   'destination.set': [DestinationSetParams, Nothing];
   'destination.test': [Id, Nothing];
+  'destination.try': [DestinationTryParams, TestResult];
   'destination.remove': [Id, Nothing];
+  'destination.removal': [Id, Removal];
   'destination.list': [Nothing, Array<DestinationView>];
   'destination.pause': [Id, Nothing];
   'destination.resume': [Id, Nothing];
@@ -890,6 +945,9 @@ export interface Methods {
   'rule.move': [RuleMoveParams, Nothing];
   'rule.remove': [Id, Nothing];
   'rule.try': [RuleTryParams, Array<TryRow>];
+  'demo.start': [Nothing, Nothing];
+  'demo.stop': [Nothing, Nothing];
+  'app.about': [Nothing, About];
   'settings.list': [Nothing, Array<SettingView>];
   'settings.get': [SettingGetParams, SettingView];
   'settings.set': [SettingSetParams, SettingView];
