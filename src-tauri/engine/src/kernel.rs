@@ -69,6 +69,8 @@ pub struct Configured {
     pub paused_until: Option<i64>,
     /// Mailboxes that somebody reads, or will when a pause is over.
     pub readers: HashSet<AccountId>,
+    /// The demo, while there is one.
+    pub demo: Option<AccountId>,
     /// The history is from a copy, and not every mailbox was looked through since.
     pub restored: Option<Restored>,
 }
@@ -154,6 +156,7 @@ impl Kernel {
         }
         let mailboxes = mailbox::list(read)?;
         let restored = Restored::get(read, &mailboxes, self.now())?;
+        let demo = mailboxes.iter().find(|mailbox| mailbox.is_demo()).map(|mailbox| mailbox.account_id.clone());
         let readers = mailboxes
             .into_iter()
             .filter(|mailbox| mailbox.imap.is_some() && !mailbox.paused)
@@ -168,6 +171,7 @@ impl Kernel {
             settings: Settings::from_stored(&setting::list(read)?),
             paused_until: pause::get(read)?,
             readers,
+            demo,
             restored,
         });
         *lock(&self.configured) = Some((generation, Arc::clone(&configured)));

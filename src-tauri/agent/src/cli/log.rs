@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use file_rotate::compression::Compression;
 use file_rotate::suffix::AppendCount;
 use file_rotate::{ContentLimit, FileRotate};
+use ringonce_engine::api::report::{LOG_FILE as FILE, LOG_FOLDER as FOLDER};
 use ringonce_engine::model::error::{Fault, FaultCode};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -17,9 +18,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Names the level: off, error, warn, info (the default), debug or trace.
 const VARIABLE: &str = "RINGONCE_LOG";
-/// The folder of the log files in the data folder, and the newest of them; older ones have a number.
-const FOLDER: &str = "logs";
-const FILE: &str = "ringonce.log";
 /// A file that grew to this size is put aside.
 const FILE_BYTES_MAX: usize = 1024 * 1024;
 /// Files that were put aside and are kept.

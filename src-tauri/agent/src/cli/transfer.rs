@@ -49,7 +49,7 @@ pub(crate) async fn export(global: &Global, export: Export) -> Done {
         )
         .into());
     };
-    let written = call(global, "data.export", &ExportParams { file, force: export.force }).await?;
+    let written = call(global, "data.export", &ExportParams { path: file, force: export.force }).await?;
     if global.json {
         return out::json(&written);
     }

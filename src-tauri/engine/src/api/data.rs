@@ -59,8 +59,8 @@ pub struct Pruned {
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct ExportParams {
-    /// Where to; an absolute path.
-    pub file: String,
+    /// Where to; absolute.
+    pub path: String,
     /// Replace a file that is there.
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
@@ -85,9 +85,9 @@ pub async fn export(api: &Api, params: ExportParams) -> Result<Exported, Fault> 
     let refused = |code: FaultCode, cause: String, next_step: &str| {
         Fault::new(code, "Nothing was exported", cause, next_step.to_owned())
     };
-    let path = PathBuf::from(&params.file);
+    let path = PathBuf::from(&params.path);
     if !path.is_absolute() {
-        let cause = format!("{:?} is not an absolute path", params.file);
+        let cause = format!("{:?} is not an absolute path", params.path);
         return Err(refused(FaultCode::Invalid, cause, "give one from / on"));
     }
     let (file, now_at, force) = (path.clone(), api.clock.now(), params.force);
@@ -100,7 +100,7 @@ pub async fn export(api: &Api, params: ExportParams) -> Result<Exported, Fault> 
         _ => refused(FaultCode::Storage, error.detail, "check the path and its folder"),
     })?;
     let bytes = std::fs::metadata(&path).map(|metadata| metadata.len()).unwrap_or_default();
-    Ok(Exported { file: params.file, bytes })
+    Ok(Exported { file: params.path, bytes })
 }
 
 /// What [`restore`] did.

@@ -85,6 +85,26 @@ pub struct SetParams {
     pub test: bool,
 }
 
+/// Parameters of `destination.try`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "DestinationTryParams", optional_fields))]
+#[serde(deny_unknown_fields, default)]
+pub struct TryParams {
+    /// A stored one, of which only what is given here differs.
+    pub id: Option<String>,
+    /// The channel's id, where it is not stored.
+    pub kind: Option<String>,
+    /// The owner's name for it: it stands in the message.
+    #[cfg_attr(feature = "types", ts(type = "string"))]
+    pub name: String,
+    /// Fields that are not secret.
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
+    pub fields: BTreeMap<String, String>,
+    /// Secret fields.
+    #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
+    pub secrets: BTreeMap<String, SecretText>,
+}
+
 /// How a destination is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]

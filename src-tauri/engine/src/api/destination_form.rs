@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::api::destination::{AddParams, SetParams};
+use crate::api::destination::{AddParams, SetParams, TryParams};
+use crate::api::trial::TestResult;
 use crate::api::view::{Id, Nothing, SecretText};
 use crate::api::{Api, invalid, named, trial};
 use crate::channel::configure::configure;
@@ -63,24 +64,9 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
 pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     let old = find(api, params.id).await?;
     let kind = channel::kind(&old.kind).ok_or_else(|| trial::unknown_kind(&old.kind))?;
-    let mut fields = old.fields.clone();
-    for (key, value) in params.fields {
-        // Without a value the default counts again; a name that does not exist has to be refused below.
-        if value.is_empty() && fields.contains_key(&key) {
-            fields.remove(&key);
-        } else {
-            fields.insert(key, value);
-        }
-    }
-    let mut secrets = stored_secrets(api, kind, &old.id).await?;
     let given = exposed(params.secrets);
-    for (field, secret) in &given {
-        if secret.expose_secret().is_empty() && secrets.contains_key(field) {
-            secrets.remove(field);
-        } else {
-            secrets.insert(field.clone(), secret.clone());
-        }
-    }
+    let fields = changed_fields(&old, params.fields);
+    let secrets = changed_secrets(stored_secrets(api, kind, &old.id).await?, &given);
     let checked = configure(kind, &fields, &secrets)?;
     let new = Destination {
         name: params.name.as_deref().map(check_name).transpose()?.unwrap_or(old.name),
@@ -114,6 +100,41 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     Ok(Nothing {})
 }
 
+/// Sends a test message to a destination that is not stored, or not as it is given here; nothing of it is kept but the
+/// message in the history.
+///
+/// # Errors
+/// `invalid`, naming the field; `not_found`; `conflict` for a target that is there already; `test_failed`.
+pub async fn r#try(api: &Api, params: TryParams) -> Result<TestResult, Fault> {
+    let given = exposed(params.secrets);
+    let old = match params.id {
+        Some(id) => Some(find(api, id).await?),
+        None => None,
+    };
+    let kind_id = old.as_ref().map(|old| old.kind.clone()).or(params.kind).unwrap_or_default();
+    let kind = channel::kind(&kind_id).ok_or_else(|| trial::unknown_kind(&kind_id))?;
+    let (fields, secrets) = match &old {
+        Some(old) => {
+            (changed_fields(old, params.fields), changed_secrets(stored_secrets(api, kind, &old.id).await?, &given))
+        }
+        None => (params.fields, given),
+    };
+    let checked = configure(kind, &fields, &secrets)?;
+    let wanted = Destination {
+        id: old.as_ref().map_or_else(|| DestinationId(api.new_id()), |old| old.id.clone()),
+        name: check_name(&params.name)?,
+        kind: kind.id.to_owned(),
+        fields: checked.fields,
+        recipient: checked.recipient,
+        policy: Policy::NeverTwice,
+        privacy: Privacy::Full,
+        max_age_seconds: None,
+        fallback_only: false,
+        paused: None,
+    };
+    trial::run(api, &wanted, secrets).await
+}
+
 /// Sends a test message to a destination.
 ///
 /// # Errors
@@ -122,7 +143,7 @@ pub async fn test(api: &Api, params: Id) -> Result<Nothing, Fault> {
     let found = find(api, params.id).await?;
     let kind = channel::kind(&found.kind).ok_or_else(|| trial::unknown_kind(&found.kind))?;
     let secrets = stored_secrets(api, kind, &found.id).await?;
-    trial::run(api, &found, secrets).await.map(|()| Nothing {})
+    trial::run(api, &found, secrets).await.map(|_| Nothing {})
 }
 
 /// Removes a destination and its secrets. What waits for it is cancelled; its history stays.
@@ -173,6 +194,33 @@ async fn store(api: &Api, new: Destination) -> Result<(), Fault> {
         Ok(Ok(()))
     })
     .await
+}
+
+fn changed_fields(old: &Destination, given: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut fields = old.fields.clone();
+    for (key, value) in given {
+        // Without a value the default counts again; a name that does not exist has to be refused later.
+        if value.is_empty() && fields.contains_key(&key) {
+            fields.remove(&key);
+        } else {
+            fields.insert(key, value);
+        }
+    }
+    fields
+}
+
+fn changed_secrets(
+    mut secrets: BTreeMap<String, SecretString>,
+    given: &BTreeMap<String, SecretString>,
+) -> BTreeMap<String, SecretString> {
+    for (field, secret) in given {
+        if secret.expose_secret().is_empty() && secrets.contains_key(field) {
+            secrets.remove(field);
+        } else {
+            secrets.insert(field.clone(), secret.clone());
+        }
+    }
+    secrets
 }
 
 /// The secrets of a destination that are there.

@@ -77,7 +77,7 @@ pub async fn put(api: &Api, params: PutParams) -> Result<Put, Fault> {
     let bytes = BASE64_STANDARD
         .decode(&params.mail)
         .map_err(|_| invalid("the mail is not in base64", "check what was given"))?;
-    let mailbox = api.find(move |read| named::mailbox(read, &params.mailbox)).await?;
+    let mailbox = api.find(move |read| named::own_mailbox(read, &params.mailbox)).await?;
     let delivery_id = params.delivery_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let sighting = Sighting {
         delivery_key: keys::ingest_delivery(&mailbox.account_id, &params.path, &delivery_id),

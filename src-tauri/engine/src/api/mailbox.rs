@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::api::mailbox_server::{self as server, ServerParams};
 use crate::api::mailbox_setup::advise;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
-use crate::api::{Api, invalid, named};
+use crate::api::{Api, demo, invalid, named};
 use crate::decide::reason;
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
 use crate::model::link;
-use crate::model::mailbox::Mailbox;
+use crate::model::mailbox::{DEMO_MAILBOX, Mailbox};
 use crate::model::sighting::CursorMove;
 use crate::model::topic::Topic;
 use crate::outbox::route::cancel;
@@ -108,6 +108,8 @@ pub struct MailboxStatus {
     pub last_mail_at: Option<String>,
     /// What is wrong.
     pub error: Option<ErrorView>,
+    /// Its mail is invented.
+    pub demo: bool,
 }
 
 /// A row of `mailbox.list`: how it is doing, with its settings.
@@ -145,7 +147,8 @@ pub struct MailboxView {
 pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
     let email = check_email(&params.email)?;
     let mailbox_id = params.mailbox_id.unwrap_or_else(|| email.to_lowercase());
-    if mailbox_id.is_empty() || mailbox_id == SELF_MAILBOX || mailbox_id.chars().any(char::is_control) {
+    let is_ours = [SELF_MAILBOX, DEMO_MAILBOX].contains(&mailbox_id.as_str());
+    if mailbox_id.is_empty() || is_ours || mailbox_id.chars().any(char::is_control) {
         return Err(invalid(format!("{mailbox_id:?} cannot be the scope of a mailbox"), "give another --mailbox-id"));
     }
     let imap = server::merge(None, &params.server, &email)?;
@@ -178,6 +181,9 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
 pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     let id = params.id.clone();
     let mut mailbox = api.find(move |read| named::mailbox(read, &id)).await?;
+    if mailbox.is_demo() {
+        return Err(invalid("the demo cannot be changed", "add a mailbox of your own"));
+    }
     if params.mailbox_id.is_some_and(|wanted| wanted != mailbox.mailbox_id.as_str()) {
         return Err(invalid(
             format!("the scope of keys of a mailbox is fixed; here it is {}", mailbox.mailbox_id),
@@ -268,6 +274,9 @@ pub async fn resume(api: &Api, params: Id) -> Result<Nothing, Fault> {
 /// `not_found`; `secret`, where the password cannot be removed (then the mailbox stays too).
 pub async fn remove(api: &Api, params: Id) -> Result<Nothing, Fault> {
     let found = api.find(move |read| named::mailbox(read, &params.id)).await?;
+    if found.is_demo() {
+        return demo::stop(api, Nothing {}).await;
+    }
     if found.imap.is_some() {
         api.secrets.remove(&SecretName::mailbox(&found.account_id)).await?;
     }
@@ -341,6 +350,7 @@ fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {
     };
     let Health { method, last_check_at, last_mail_at, error, .. } = health.unwrap_or_default();
     let status = MailboxStatus {
+        demo: mailbox.is_demo(),
         id: mailbox.account_id.0,
         mailbox_id: mailbox.mailbox_id.0,
         email: mailbox.email,

@@ -4,11 +4,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::api::{
-    Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mail, mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait,
-    window,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
-    mailbox, notification, parse, route, rule, settings, source, status, wait, watch, window,
+    Api, about, alarms, attention, data, demo, destination, destination_form, doctor, duplicates, explain, give,
+    history, ingest, mail, mailbox, mailbox_setup, notification, parse, removal, report, route, rule, rule_try,
+    settings, source, status, test, wait, watch, window,
 };
 use crate::model::error::Fault;
 
@@ -70,10 +68,13 @@ pub const METHODS: &[Method] = &[
     method!("mailbox.presets", Read, Window, mailbox_setup::presets),
     method!("mailbox.probe", Read, Window, mailbox_setup::probe),
     method!("mailbox.folders", Read, Window, mailbox_setup::folders),
+    method!("mailbox.removal", Read, Window, removal::mailbox),
     method!("destination.add", Write, Window, destination_form::add),
     method!("destination.set", Write, Window, destination_form::set),
     method!("destination.test", Write, Window, destination_form::test),
+    method!("destination.try", Write, Window, destination_form::r#try),
     method!("destination.remove", Write, Window, destination_form::remove),
+    method!("destination.removal", Read, Window, removal::destination),
     method!("destination.list", Read, Window, destination::list),
     method!("destination.pause", Write, Window, destination::pause),
     method!("destination.resume", Write, Window, destination::resume),
@@ -92,6 +93,9 @@ pub const METHODS: &[Method] = &[
     method!("rule.switch", Write, Window, rule::switch),
     method!("rule.try", Read, Window, rule_try::r#try),
     method!("rule.try_draft", Read, Window, rule_try::try_draft),
+    method!("demo.start", Write, Window, demo::start),
+    method!("demo.stop", Write, Window, demo::stop),
+    method!("app.about", Read, Window, about::about),
     method!("settings.list", Read, Window, settings::list),
     method!("settings.get", Read, Window, settings::get),
     method!("settings.set", Write, Window, settings::set),
@@ -120,6 +124,7 @@ pub const METHODS: &[Method] = &[
     method!("doctor.run", Read, Window, doctor::run),
     method!("data.verify", Read, Line, data::verify),
     method!("data.export", Write, Line, data::export),
+    method!("data.report", Read, Line, report::report),
     method!("data.prune", Write, Line, data::prune),
 ];
 

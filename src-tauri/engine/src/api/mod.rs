@@ -2,9 +2,11 @@
 //!
 //! The same calls work over a running engine and, without one, on the data folder alone; then nothing is sent.
 
+pub mod about;
 pub mod alarms;
 pub mod attention;
 pub mod data;
+pub mod demo;
 pub mod destination;
 pub mod destination_form;
 pub mod doctor;
@@ -19,6 +21,8 @@ pub mod mailbox_setup;
 pub mod methods;
 mod named;
 pub mod notification;
+pub mod removal;
+pub mod report;
 pub mod route;
 pub mod rule;
 pub mod rule_try;
@@ -26,7 +30,7 @@ pub mod settings;
 pub mod source;
 pub mod status;
 pub mod test;
-mod trial;
+pub mod trial;
 #[cfg(feature = "types")]
 pub mod types;
 pub mod view;

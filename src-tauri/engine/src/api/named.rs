@@ -1,6 +1,6 @@
 //! Finds what the owner named: by id, else by the owner's own name for it where that is unique.
 
-use crate::api::not_found;
+use crate::api::{invalid, not_found};
 use crate::model::destination::{Destination, Route};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::MessageKey;
@@ -22,6 +22,17 @@ pub(super) fn mailbox(read: Read<'_>, name: &str) -> Named<Mailbox> {
     let all = mailbox::list(read)?;
     let by_name = |m: &Mailbox| m.email.eq_ignore_ascii_case(name) || m.mailbox_id.as_str() == name;
     Ok(one(all, |m| m.account_id.as_str() == name, by_name, "mailbox", name))
+}
+
+/// The same, but for the demo: its mail is invented, and its end would take other mail along.
+pub(super) fn own_mailbox(read: Read<'_>, name: &str) -> Named<Mailbox> {
+    let found = mailbox(read, name)?;
+    Ok(match found {
+        Ok(found) if found.is_demo() => {
+            Err(invalid("no other mail can come to the demo", "name a mailbox of your own"))
+        }
+        other => other,
+    })
 }
 
 /// A destination, by id or name.

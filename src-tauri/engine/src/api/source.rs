@@ -84,7 +84,7 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Added, Fault> {
             _ => return Err(invalid(format!("{WEBHOOK} has no field {key:?}"), "its fields are: port")),
         };
     }
-    let mailbox = api.find(move |read| named::mailbox(read, &params.mailbox)).await?;
+    let mailbox = api.find(move |read| named::own_mailbox(read, &params.mailbox)).await?;
     if port == 0 {
         port = webhook::free_port().await?;
     }

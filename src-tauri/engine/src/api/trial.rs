@@ -2,8 +2,10 @@
 //! fallback.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 use crate::api::history::last_error;
 use crate::api::{Api, named};
@@ -23,11 +25,25 @@ use crate::store::error::StoreError;
 use crate::store::table::outbox::OutboxRow;
 use crate::store::table::{destination, outbox};
 
+/// What a test brought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct TestResult {
+    /// The channel's id of the message, where it gives one.
+    pub external_message_id: Option<String>,
+    /// From the call to its answer.
+    pub millis: u32,
+}
+
 /// Sends a test message to a destination as `wanted`, whatever is stored of it; that is left as it is.
 ///
 /// # Errors
 /// `test_failed` with what the channel says; `conflict`, where another destination has the same target.
-pub(super) async fn run(api: &Api, wanted: &Destination, secrets: BTreeMap<String, SecretString>) -> Result<(), Fault> {
+pub(super) async fn run(
+    api: &Api,
+    wanted: &Destination,
+    secrets: BTreeMap<String, SecretString>,
+) -> Result<TestResult, Fault> {
     let kernel = api.kernel()?.clone();
     let settings = kernel.configuration().await?.settings.clone();
     let kind = channel::kind(&wanted.kind).ok_or_else(|| unknown_kind(&wanted.kind))?;
@@ -42,9 +58,14 @@ pub(super) async fn run(api: &Api, wanted: &Destination, secrets: BTreeMap<Strin
     let (in_job, tried) = (kernel.clone(), wanted.clone());
     let row = api.change(&[Topic::History], move |tx| claim(tx, &in_job, &tried, lease_ms)).await?;
     let key = row.dispatch_key.clone();
+    let began = Instant::now();
     call::deliver(&kernel, channel.as_ref(), row, settings.call_timeout).await;
+    let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
     let row = api.change(&[Topic::History, Topic::Attention], move |tx| end(tx, &key, kernel.now())).await?;
-    if row.status == Status::Completed { Ok(()) } else { Err(failed(&row)) }
+    if row.status != Status::Completed {
+        return Err(failed(&row));
+    }
+    Ok(TestResult { external_message_id: row.external_message_id, millis })
 }
 
 /// The kind of a destination that is not there.

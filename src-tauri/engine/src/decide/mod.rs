@@ -45,6 +45,9 @@ pub struct Seen<'a> {
     pub received_at: i64,
 }
 
+/// The kind of the destinations that are this computer.
+const THIS_COMPUTER: &str = "desktop";
+
 /// Decides about one mail.
 #[must_use]
 pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
@@ -65,6 +68,17 @@ pub fn decide(seen: &Seen<'_>, rulebook: &Rulebook, now_at: i64) -> Decision {
         }
         _ => decision,
     }
+}
+
+/// Invented mail rings on this computer alone, if it rings there at all: no phone and no chat hears of it.
+#[must_use]
+pub fn decide_demo(rulebook: &Rulebook) -> Decision {
+    let here = rulebook.destinations.iter().filter(|one| one.kind == THIS_COMPUTER && one.paused.is_none());
+    let ways: Vec<Vec<DestinationId>> = here.map(|destination| vec![destination.id.clone()]).collect();
+    if ways.is_empty() {
+        return fixed(Outcome::Silent, "a demo mail rings only on this computer");
+    }
+    fixed(Outcome::Notify(ways), "a demo mail")
 }
 
 /// On which occasion a mail is told together with others.
@@ -246,6 +260,22 @@ mod tests {
         };
         check(|_| (), &book, ways(&[&["a"], &["b", "c"]]), "everything else");
         check(|_| (), &Rulebook::default(), ways(&[]), "no destination");
+    }
+
+    #[test]
+    fn a_demo_mail_rings_only_on_this_computer() {
+        let mut here = destination("here", false);
+        here.kind = THIS_COMPUTER.to_owned();
+        let phone = || destination("phone", false);
+        let check = |destinations: Vec<Destination>, outcome: Outcome| {
+            let book = Rulebook { destinations, ..Rulebook::default() };
+            assert_eq!(decide_demo(&book).outcome, outcome);
+        };
+        check(vec![phone(), here.clone()], ways(&[&["here"]]));
+        check(vec![phone()], Outcome::Silent);
+        check(vec![], Outcome::Silent);
+        here.paused = Some(crate::model::destination::PauseReason::Owner);
+        check(vec![here], Outcome::Silent);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::intake::{Prepared, Taken};
 use crate::kernel::{Configured, Kernel};
 use crate::limits::GATHER_MS;
 use crate::model::happening::Event;
-use crate::model::ids::{MessageKey, OperationKey};
+use crate::model::ids::{MailboxId, MessageKey, OperationKey};
+use crate::model::mailbox::DEMO_MAILBOX;
 use crate::model::notification::OperationStatus;
 use crate::model::occasion::Occasion;
 use crate::model::repeat::MATCHED_BY_CONTENT;
@@ -18,7 +19,7 @@ use crate::model::rule::{Decision, Outcome};
 use crate::model::sighting::{Intent, Sighting, Verdict};
 use crate::notify::{self, Started};
 use crate::store::Tx;
-use crate::store::error::StoreError;
+use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::table::day::Day;
 use crate::store::table::delivery::{self, NewDelivery};
 use crate::store::table::identity;
@@ -54,6 +55,10 @@ impl<'a> Intake<'a> {
 
     pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
+        // Of a demo that was ended nothing is left, so nothing of it may come in late.
+        if is_demo(&sighting.mailbox_id) && self.configured.demo.as_ref() != Some(&sighting.account_id) {
+            return Err(StoreError::new(StoreErrorKind::Refused, "The demo has ended"));
+        }
         let (resolution, rows) = self.resolve(one)?;
         let taken = match resolution {
             Resolution::Known { message_key, by } => {
@@ -65,7 +70,7 @@ impl<'a> Intake<'a> {
             }
             Resolution::Unknown { collision, keys } => self.seen_first(one, collision, keys)?,
         };
-        if !matches!(sighting.intent, Intent::Baseline) {
+        if !matches!(sighting.intent, Intent::Baseline) && !is_demo(&sighting.mailbox_id) {
             self.day.sightings += 1;
             self.day.duplicates += i64::from(matches!(taken.verdict, Verdict::Duplicate | Verdict::Repeat));
         }
@@ -148,11 +153,11 @@ impl<'a> Intake<'a> {
         let decision = self.decide(&mail, self.intent(sighting), has_reader);
         let operation_key = keys::operation_key(&mail.message_key, keys::NOTIFY_OWNER);
         let operation = operation_row(&mail, &operation_key, keys::NOTIFY_OWNER, &decision, self.now_at);
+        let silent = decision.outcome == Outcome::Silent && verdict != Verdict::Baseline;
         if operation::insert(self.tx, &operation)? {
             self.act(&mail, &operation)?;
-            self.day.silent += i64::from(decision.outcome == Outcome::Silent && verdict != Verdict::Baseline);
+            self.day.silent += i64::from(silent && !is_demo(&mail.mailbox_id));
         }
-        let silent = decision.outcome == Outcome::Silent && verdict != Verdict::Baseline;
         let happened = silent.then(|| (Event::Silent, subject(&mail), decision.reason));
         Ok(taken(sighting, verdict, mail.message_key, operation, happened))
     }
@@ -216,6 +221,9 @@ impl<'a> Intake<'a> {
     }
 
     pub(super) fn decide(&self, mail: &MessageRow, intent: Intent, has_reader: bool) -> Decision {
+        if is_demo(&mail.mailbox_id) {
+            return decide::decide_demo(&self.configured.rulebook);
+        }
         let seen = Seen {
             account_id: mail.account_id.as_ref(),
             facts: &mail.facts,
@@ -297,6 +305,10 @@ fn already(seen: &resolve::Seen<'_>, known: &Candidates, rows: &[MessageRow]) ->
         return None;
     }
     Some(resolve::resolve(seen, known)).filter(|resolution| matches!(resolution, Resolution::Known { .. }))
+}
+
+fn is_demo(mailbox_id: &MailboxId) -> bool {
+    mailbox_id.as_str() == DEMO_MAILBOX
 }
 
 fn same_by(by: IdentityKind) -> &'static str {

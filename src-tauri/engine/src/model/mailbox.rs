@@ -2,6 +2,9 @@
 
 use crate::model::ids::{AccountId, MailboxId};
 
+/// Scope of keys of the demo: invented mail that rings on this computer only and is in no figure.
+pub const DEMO_MAILBOX: &str = "ringonce-demo";
+
 /// One account at one provider, as configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mailbox {
@@ -19,6 +22,14 @@ pub struct Mailbox {
     pub link_template: Option<String>,
     /// The owner paused it.
     pub paused: bool,
+}
+
+impl Mailbox {
+    /// Its mail is invented.
+    #[must_use]
+    pub fn is_demo(&self) -> bool {
+        self.mailbox_id.as_str() == DEMO_MAILBOX
+    }
 }
 
 /// Where and how the mailbox is read. The password is in the secret store, under the account id.

@@ -11,7 +11,8 @@ use crate::crash;
 use crate::kernel::{Configured, Kernel};
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::happening::{self, Happening};
-use crate::model::ids::{DestinationId, DispatchKey, LeaseToken};
+use crate::model::ids::{DestinationId, DispatchKey, LeaseToken, MailboxId};
+use crate::model::mailbox::DEMO_MAILBOX;
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload, Status};
 use crate::model::topic::Topic;
 use crate::outbox::facts;
@@ -217,7 +218,7 @@ fn follow(
                 operation::mark_rang(tx, &row.operation_key, step.change.external_message_id.as_deref(), now_at)?;
             if first {
                 after.happened.extend(ring(tx, row, now_at)?);
-                if !is_self(row) {
+                if !of_uncounted(row) {
                     day::add(tx, &kernel.today(), Day { rings: 1, ..Day::default() })?;
                 }
             }
@@ -249,7 +250,7 @@ fn follow(
 fn raise(tx: Tx<'_>, kernel: &Kernel, row: &OutboxRow, after: &mut After) -> Result<(), StoreError> {
     let Some(operation) = operation::get(*tx, &row.operation_key)? else { return Ok(()) };
     let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(()) };
-    if mail.mailbox_id.as_str() == payload::SELF_MAILBOX {
+    if is_uncounted(&mail.mailbox_id) {
         return Ok(());
     }
     let new = Alarm {
@@ -275,9 +276,14 @@ fn ring(tx: Tx<'_>, row: &OutboxRow, at: i64) -> Result<Option<Happening>, Store
     }))
 }
 
-fn is_self(row: &OutboxRow) -> bool {
+fn of_uncounted(row: &OutboxRow) -> bool {
     let payload: Result<Payload, _> = serde_json::from_str(&row.payload);
-    payload.is_ok_and(|payload| payload.mailbox_id.as_str() == payload::SELF_MAILBOX)
+    payload.is_ok_and(|payload| is_uncounted(&payload.mailbox_id))
+}
+
+/// Nobody wrote the owner there: Ringonce itself, or the demo.
+fn is_uncounted(mailbox_id: &MailboxId) -> bool {
+    matches!(mailbox_id.as_str(), payload::SELF_MAILBOX | DEMO_MAILBOX)
 }
 
 fn find<'a>(configured: &'a Configured, id: &DestinationId) -> Option<&'a Destination> {

@@ -13,7 +13,10 @@ use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::{AccountId, DeliveryKey, MailboxId};
 use crate::model::mailbox::SpecialUse;
 use crate::model::sighting::{Intent, Report, Sighting};
-use crate::source::{Context, Exit, HealthState, Source};
+use crate::source::{Context, Exit, HealthState, Method, NotStored, Source};
+
+/// Between two reports, where somebody watches a window meanwhile.
+pub const PAUSE: Duration = Duration::from_millis(1200);
 
 /// One report of the script.
 struct Step {
@@ -58,7 +61,7 @@ const SCRIPT: [Step; 10] = [
     Step { mail: 5, seen: Seen::Posted("scan") },
 ];
 
-/// Plays the script once, then stays.
+/// Plays the script once, from where it was left, then stays.
 pub struct Demo {
     /// The account its mails arrive in.
     pub account_id: AccountId,
@@ -73,8 +76,16 @@ pub struct Demo {
 impl Source for Demo {
     fn run(self: Box<Self>, context: Context, stop: CancellationToken) -> BoxFuture<'static, Exit> {
         async move {
-            context.health.send_modify(|health| health.state = HealthState::Watching);
-            for step in &SCRIPT {
+            context.health.send_modify(|health| {
+                health.state = HealthState::Watching;
+                health.method = Method::Push;
+            });
+            let keys: Vec<DeliveryKey> = SCRIPT.iter().map(|step| self.place(&step.seen).2).collect();
+            let known = match context.sink.known(&keys).await {
+                Ok(known) => known,
+                Err(error) => return broke_off(&error),
+            };
+            for (step, _) in SCRIPT.iter().zip(known).skip_while(|(_, known)| *known) {
                 tokio::select! {
                     () = stop.cancelled() => return Exit::Stopped,
                     () = tokio::time::sleep(self.pause) => {}
@@ -83,8 +94,7 @@ impl Source for Demo {
                 let report =
                     Report { sightings: self.sighting(step, now_at).into_iter().collect(), cursor: None, ended: None };
                 if let Err(error) = context.sink.report(report).await {
-                    let cause = error.to_string();
-                    return Exit::Lost(Fault::new(FaultCode::Storage, "The demo broke off", cause, "start it again"));
+                    return broke_off(&error);
                 }
             }
             context.health.send_modify(|health| health.last_check_at = Some(context.clock.now()));
@@ -93,6 +103,10 @@ impl Source for Demo {
         }
         .boxed()
     }
+}
+
+fn broke_off(error: &NotStored) -> Exit {
+    Exit::Lost(Fault::new(FaultCode::Storage, "The demo broke off", error.to_string(), "start it again"))
 }
 
 impl Demo {

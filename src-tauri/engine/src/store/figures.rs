@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::OptionalExtension;
 
 use crate::model::ids::{AccountId, DestinationId, DispatchKey, MessageKey};
+use crate::model::mailbox::DEMO_MAILBOX;
 use crate::store::Read;
 use crate::store::error::StoreError;
 
@@ -116,7 +117,7 @@ pub struct Dead {
     pub oldest_at: Option<i64>,
 }
 
-/// Dead letters, without those of mails of the scope `own`.
+/// Dead letters, without those of mails of the scope `own` and of the demo.
 ///
 /// # Errors
 /// [`StoreError`] of the query.
@@ -124,9 +125,9 @@ pub fn dead(read: Read<'_>, own: &str) -> Result<Dead, StoreError> {
     let mut statement = read.prepare(
         "SELECT count(*), min(n.completed_at) FROM notification_outbox n
          JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
-         WHERE n.status = 'dead' AND m.mailbox_id <> ?1",
+         WHERE n.status = 'dead' AND m.mailbox_id NOT IN (?1, ?2)",
     )?;
-    Ok(statement.query_row([own], |row| Ok(Dead { count: row.get(0)?, oldest_at: row.get(1)? }))?)
+    Ok(statement.query_row([own, DEMO_MAILBOX], |row| Ok(Dead { count: row.get(0)?, oldest_at: row.get(1)? }))?)
 }
 
 /// When the oldest notification fell due that could be sent now, without those of mails of the scope `own` and to
@@ -184,6 +185,48 @@ pub fn is_busy(read: Read<'_>, due_by_at: i64, held_by_at: i64) -> Result<bool, 
              OR EXISTS (SELECT 1 FROM notification_operations WHERE status = 'held' AND held_until <= ?2)",
     )?;
     Ok(statement.query_row([due_by_at, held_by_at], |row| row.get(0))?)
+}
+
+/// How many there are of what, for a report.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn census(read: Read<'_>) -> Result<Vec<(String, i64)>, StoreError> {
+    let mut statement = read.prepare(
+        "SELECT 'mails', count(*) FROM processed_messages
+         UNION ALL SELECT 'deliveries', count(*) FROM deliveries
+         UNION ALL SELECT 'attempts', count(*) FROM attempts
+         UNION ALL SELECT 'rules', count(*) FROM rules WHERE removed_at IS NULL
+         UNION ALL SELECT 'routes', count(*) FROM routes WHERE removed_at IS NULL
+         UNION ALL SELECT 'webhooks', count(*) FROM sources WHERE removed_at IS NULL
+         UNION ALL SELECT 'open alarms: ' || code, count(*) FROM alarms WHERE cleared_at IS NULL GROUP BY code
+         UNION ALL SELECT 'operations ' || status, count(*) FROM notification_operations GROUP BY status
+         UNION ALL SELECT 'notifications ' || status, count(*) FROM notification_outbox GROUP BY status",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What a removal would cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cancelled {
+    /// Notifications that wait for a sender or for the owner.
+    pub waiting: i64,
+    /// Mails that wait for a time or for the mail itself.
+    pub held: i64,
+}
+
+/// What the removal of a mailbox would cancel.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn cancelled_with(read: Read<'_>, account_id: &AccountId) -> Result<Cancelled, StoreError> {
+    let waiting = i64::try_from(unfinished_of(read, account_id)?.len()).unwrap_or(i64::MAX);
+    let mut statement = read.prepare(
+        "SELECT count(*) FROM notification_operations o JOIN processed_messages m USING (message_key)
+         WHERE o.status = 'held' AND m.account_id = ?1",
+    )?;
+    Ok(Cancelled { waiting, held: statement.query_row([account_id.as_str()], |row| row.get(0))? })
 }
 
 /// When there last was life in a mailbox.

@@ -145,6 +145,14 @@ fn migrate(connection: &Connection, path: &Path, now_at: i64) -> Result<(), Stor
     Ok(())
 }
 
+/// The version of the data's form.
+///
+/// # Errors
+/// [`StoreError`] of the query.
+pub fn schema(read: Read<'_>) -> Result<u32, StoreError> {
+    Ok(u32::try_from(schema_version(read.0)?).unwrap_or(u32::MAX))
+}
+
 pub(in crate::store) fn schema_version(connection: &Connection) -> Result<usize, StoreError> {
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     usize::try_from(version).map_err(|_| StoreError::new(StoreErrorKind::Corrupt, "The schema version is negative"))

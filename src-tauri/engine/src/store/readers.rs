@@ -1,6 +1,6 @@
 //! The readers: connections that can only look, one per query in hand, kept for the next.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
@@ -20,6 +20,12 @@ pub struct Readers {
 impl Readers {
     pub(in crate::store) fn new(path: PathBuf) -> Self {
         Self { path, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn data_dir(&self) -> PathBuf {
+        self.path.parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
     /// Runs a query on this thread, which it blocks. The query sees one state of the database throughout.

@@ -52,6 +52,19 @@ pub fn prune(tx: Tx<'_>, history_days: i64, key_days: i64, limit: i64, now_at: i
     Ok(Pruned { emptied, forgotten: keys.len() })
 }
 
+/// Forgets every mail of a scope that has a key by which it would be known again, with whatever was made of it.
+///
+/// # Errors
+/// [`StoreError`] of a statement.
+pub fn forget_all(tx: Tx<'_>, mailbox_id: &str) -> Result<usize, StoreError> {
+    let mut statement = tx.prepare("SELECT DISTINCT message_key FROM message_identities WHERE mailbox_id = ?1")?;
+    let keys: Vec<String> = statement.query_map([mailbox_id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for key in &keys {
+        forget(tx, key)?;
+    }
+    Ok(keys.len())
+}
+
 fn forget(tx: Tx<'_>, message_key: &str) -> Result<(), StoreError> {
     if let Some(row) = message::get(*tx, &MessageKey::from(message_key))? {
         for (kind, value) in row.identifiers() {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::Kernel;
+use crate::model::mailbox::Mailbox;
 use crate::model::topic::Topic;
 use crate::outbox::lane::wait_until;
 use crate::secret::kept::KeptSecrets;
@@ -50,10 +51,10 @@ impl Supervisor {
         let mut readers: Roster<Reader> = Roster::default();
         let mut listeners: Roster<Listener> = Roster::default();
         let mut paused = false;
+        let mut demos: Roster<Mailbox> = Roster::default();
         loop {
             let next_look = match Wanted::read(&self.kernel).await {
                 Ok(wanted) => {
-                    self.forget_gone(&wanted.names, &wanted.resting);
                     let pause =
                         wanted.paused_until.map(|until_at| wait_until(until_at, self.kernel.now()).min(PAUSED_LOOK));
                     senders.update(wanted.senders, |sender, stop| self.clone().send(sender.clone(), stop)).await;
@@ -61,6 +62,7 @@ impl Supervisor {
                     listeners
                         .update(wanted.listeners, |listener, stop| self.clone().listen(listener.clone(), stop))
                         .await;
+                    demos.update(wanted.demos, |mailbox, stop| self.clone().play(mailbox.clone(), stop)).await;
                     // Whoever ended took what was said of it along.
                     self.forget_gone(&wanted.names, &wanted.resting);
                     if std::mem::replace(&mut paused, pause.is_some()) != pause.is_some() {
@@ -82,6 +84,7 @@ impl Supervisor {
         }
         readers.end().await;
         listeners.end().await;
+        demos.end().await;
         senders.end().await;
     }
 

@@ -22,6 +22,7 @@ use crate::model::topic::Topic;
 use crate::outbox::lane;
 use crate::secret::SecretName;
 use crate::secret::kept::KeptSecrets;
+use crate::source::demo::{self, Demo};
 use crate::source::imap::watch::{ImapSettings, ImapSource};
 use crate::source::webhook::{Endpoint, Webhook};
 use crate::source::{Health, HealthState, Method, Source};
@@ -66,6 +67,8 @@ pub struct Wanted {
     pub readers: BTreeMap<String, Reader>,
     /// By port.
     pub listeners: BTreeMap<String, Listener>,
+    /// The demo, by account id.
+    pub demos: BTreeMap<String, Mailbox>,
     /// Mailboxes that nobody reads now, with their state.
     pub resting: BTreeMap<String, Health>,
     /// Everything that may have a health.
@@ -106,6 +109,7 @@ impl Wanted {
             senders,
             readers: BTreeMap::new(),
             listeners: listeners(&mailboxes, sources),
+            demos: BTreeMap::new(),
             resting: BTreeMap::new(),
             names: BTreeSet::new(),
             paused_until,
@@ -123,6 +127,8 @@ impl Wanted {
         let resting = |state| Health { state, method: Method::None, ..Health::default() };
         if mailbox.paused || self.paused_until.is_some() {
             self.resting.insert(id, resting(HealthState::Paused));
+        } else if mailbox.is_demo() {
+            self.demos.insert(id, mailbox);
         } else if mailbox.imap.is_some() {
             let edition = kernel.edition_of(&id);
             self.readers.insert(id, Reader { mailbox, settings, edition });
@@ -208,6 +214,19 @@ impl Supervisor {
             .boxed()
         };
         component::run(self.kernel.clone(), self.live.clone(), account_id.0, poke, &make, stop).await;
+    }
+
+    /// Plays the demo.
+    pub(super) async fn play(self, mailbox: Mailbox, stop: CancellationToken) {
+        let make = || {
+            let Mailbox { account_id, mailbox_id, .. } = mailbox.clone();
+            // The same name each time: what was played before a restart is not played again.
+            let run = account_id.0.clone();
+            let demo = Demo { account_id, mailbox_id, run, pause: demo::PAUSE };
+            futures_util::future::ready(Ok(Box::new(demo) as Box<dyn Source>)).boxed()
+        };
+        let name = mailbox.account_id.0.clone();
+        component::run(self.kernel.clone(), self.live.clone(), name, Arc::default(), &make, stop).await;
     }
 
     /// Takes the webhooks of one port.

@@ -3,6 +3,18 @@
  * it there.
  */
 
+/** What `app.about` gives. */
+export type About = {
+  /** Of the resident program. */
+  version: string,
+  /** Where its data is. */
+  data_dir: string,
+  /** The version of the data's form. */
+  schema: number,
+  /** Where passwords are kept: `keyring`, `file:PATH` or `memory`. */
+  secrets: string,
+};
+
 /** Something the owner had done to a mail. */
 export type ActionView = {
   /** `mark_read`. */
@@ -191,6 +203,20 @@ export type DestinationStatus = {
   last_delivery_at: Time | null,
   /** What went wrong last, while nothing was accepted since. */
   error: ErrorView | null,
+};
+
+/** Parameters of `destination.try`. */
+export type DestinationTryParams = {
+  /** A stored one, of which only what is given here differs. */
+  id?: string,
+  /** The channel's id, where it is not stored. */
+  kind?: string,
+  /** The owner's name for it: it stands in the message. */
+  name: string,
+  /** Fields that are not secret. */
+  fields?: { [key in string]: string },
+  /** Secret fields. */
+  secrets?: { [key in string]: SecretText },
 };
 
 /** A row of `destination.list`: how it is doing, with its settings. */
@@ -390,6 +416,8 @@ export type FoldersParams = {
   server?: ServerParams,
   /** The password, where it is not stored or has changed. */
   password?: SecretText,
+};
+
 /** What the value of a field looks like. */
 export type FormView = { "kind": "url" } | { "kind": "text" } | { "kind": "bool" } | { "kind": "number",
 /** Smallest. */
@@ -561,6 +589,8 @@ export type MailboxStatus = {
   last_mail_at: Time | null,
   /** What is wrong. */
   error: ErrorView | null,
+  /** Its mail is invented. */
+  demo: boolean,
 };
 
 /** A row of `mailbox.list`: how it is doing, with its settings. */
@@ -599,6 +629,8 @@ export type MailboxView = {
   last_mail_at: Time | null,
   /** What is wrong. */
   error: ErrorView | null,
+  /** Its mail is invented. */
+  demo: boolean,
 };
 
 /** Parameters of `mail.mark_read`. */
@@ -637,16 +669,18 @@ export type NotificationView = {
   last_error: ErrorView | null,
 };
 
-/** Parameters of `window.open`. */
-export type OpenParams = {
-  /** Where in the window to go, such as `#/attention`; where it was, without one. */
-  place?: string,
 /** Parameters of `notification.notify_to`. */
 export type NotifyToParams = {
   /** The mail. */
   message_key: string,
   /** Destinations, by id or name. */
   destinations: Array<string>,
+};
+
+/** Parameters of `window.open`. */
+export type OpenParams = {
+  /** Where in the window to go, such as `#/attention`; where it was, without one. */
+  place?: string,
 };
 
 /** What came of an attempt. */
@@ -658,6 +692,18 @@ export type Page = {
   limit?: number,
   /** The key of the last row of the page before. */
   before?: string,
+};
+
+/** Parameters of `watch.pause`. */
+export type PauseParams = {
+  /** For how long; null: until tomorrow at 07:00. */
+  minutes: number | null,
+};
+
+/** What `watch.pause` gives. */
+export type Paused = {
+  /** When it ends by itself. */
+  until: Time,
 };
 
 /** What is worse: told twice, or not told. */
@@ -729,6 +775,20 @@ export type RedriveParams = {
 export type Redriven = {
   /** Notifications put back. */
   redriven: number,
+};
+
+/** What goes with a mailbox or a destination. Its history stays, but for that of the demo. */
+export type Removal = {
+  /** Notifications that are not delivered and will be cancelled. */
+  waiting: number,
+  /** Mails that are held back and will not ring. */
+  held: number,
+  /** Webhooks that report its mail. */
+  sources: number,
+  /** Rules that name it. */
+  rules: number,
+  /** Routes that tell by it, by name: they have to be removed first. */
+  routes: Array<string>,
 };
 
 /** Why a report was suppressed. */
@@ -916,6 +976,14 @@ export type Status = {
   today: Today,
   /** What is to be done for a destination, by its id; those with nothing to do are not there. */
   by_destination: { [key in string]: ToDo },
+  /** All watching is paused until then; null: it is not. */
+  paused_until: Time | null,
+  /** This computer has no network since then; null: it has one, or nothing runs. */
+  offline_since: Time | null,
+  /** Why secrets cannot be read; null: they can. */
+  keychain_error: string | null,
+  /** Whether the owner sees a tray icon. */
+  tray: TrayState,
 };
 
 /** A report that was suppressed. */
@@ -938,6 +1006,14 @@ export type Suppressed = {
 
 /** What a suppressed sighting was found to be. */
 export type SuppressedVerdict = 'repeat' | 'duplicate';
+
+/** What a test brought. */
+export type TestResult = {
+  /** The channel's id of the message, where it gives one. */
+  external_message_id: string | null,
+  /** From the call to its answer. */
+  millis: number,
+};
 
 /** Parameters of `test.send`. */
 export type TestSendParams = {
@@ -979,6 +1055,9 @@ export type Today = {
 
 /** What a change makes out of date. */
 export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms' | 'mailboxes' | 'destinations' | 'sources' | 'routes' | 'rules' | 'settings';
+
+/** Whether the owner sees a tray icon. */
+export type TrayState = "shown" | "no_host" | "none";
 
 /** A row of `rule.try`: what rules would do with a mail. */
 export type TryRow = {
@@ -1035,10 +1114,13 @@ export interface Methods {
   'mailbox.presets': [PresetsParams, Presets];
   'mailbox.probe': [ProbeParams, ProbeView];
   'mailbox.folders': [FoldersParams, Array<FolderView>];
+  'mailbox.removal': [Id, Removal];
   'destination.add': [DestinationAddParams, Id];
   'destination.set': [DestinationSetParams, Nothing];
   'destination.test': [Id, Nothing];
+  'destination.try': [DestinationTryParams, TestResult];
   'destination.remove': [Id, Nothing];
+  'destination.removal': [Id, Removal];
   'destination.list': [Nothing, Array<DestinationView>];
   'destination.pause': [Id, Nothing];
   'destination.resume': [Id, Nothing];
@@ -1054,6 +1136,9 @@ export interface Methods {
   'rule.switch': [RuleSwitchParams, Nothing];
   'rule.try': [RuleTryParams, Array<TryRow>];
   'rule.try_draft': [RuleTryDraftParams, Array<TryRow>];
+  'demo.start': [Nothing, Nothing];
+  'demo.stop': [Nothing, Nothing];
+  'app.about': [Nothing, About];
   'settings.list': [Nothing, Array<SettingView>];
   'settings.get': [SettingGetParams, SettingView];
   'settings.set': [SettingSetParams, SettingView];
@@ -1069,9 +1154,12 @@ export interface Methods {
   'notification.dismiss': [Id, Settled];
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
-  'mail.mark_read': [MarkReadParams, Nothing];
-  'window.open': [OpenParams, Nothing];
   'notification.notify_to': [NotifyToParams, Again];
   'test.send': [TestSendParams, SentTest];
+  'mail.mark_read': [MarkReadParams, Nothing];
+  'watch.check_now': [Nothing, Nothing];
+  'watch.pause': [PauseParams, Paused];
+  'watch.resume': [Nothing, Nothing];
+  'window.open': [OpenParams, Nothing];
   'doctor.run': [Nothing, Array<Finding>];
 }

@@ -92,11 +92,6 @@ export interface StatusExtras {
 }
 export type FullStatus = Status & StatusExtras;
 
-/** What a test said. */
-export interface TestResult {
-  external_message_id: string | null;
-  millis: number;
-}
 /** A test through everything: poll it by the key until it settled. */
 export interface SentTest {
   message_key: string;
@@ -138,11 +133,6 @@ export interface WantedMethods {
   'watch.resume': [Nothing, Nothing];
   /** Sends one message through rules, outbox and channels, to every destination or to one. */
   'test.send': [{ destination?: string }, SentTest];
-  /** Tries a destination that is not stored. */
-  'destination.try': [
-    { kind: string; fields: Record<string, string>; secrets: Record<string, string>; name: string },
-    TestResult,
-  ];
   /** Rings again at chosen destinations only. */
   'notification.notify_to': [{ message_key: string; destinations: string[] }, { operation_key: string }];
   /** Switches a rule off without removing it, or on again. */

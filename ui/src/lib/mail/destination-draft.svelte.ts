@@ -1,7 +1,7 @@
 /** A destination being added or changed: its fields, and whether a test passed for just these values. */
 import type { Api } from '$lib/api/api.svelte';
-import type { DestinationView, Policy, Privacy } from '$lib/api/types';
-import type { KindEntry, TestResult } from '$lib/api/wanted';
+import type { DestinationView, Policy, Privacy, TestResult } from '$lib/api/types';
+import type { KindEntry } from '$lib/api/wanted';
 import { Act } from './act.svelte';
 
 export type FieldFault = 'required' | 'url' | 'number' | 'topic';
@@ -77,7 +77,8 @@ export class DestinationDraft {
     const now = this.#snapshot();
     return this.act.run('test', async () => {
       const { fields, secrets } = this.#split();
-      this.result = await this.#api.call('destination.try', { kind: this.kind.kind, name: this.name, fields, secrets });
+      const which = this.stored ? { id: this.stored.id } : { kind: this.kind.kind };
+      this.result = await this.#api.call('destination.try', { ...which, name: this.name, fields, secrets });
       this.#tested = now;
     });
   }
