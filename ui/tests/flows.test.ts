@@ -30,7 +30,7 @@ describe('history', () => {
     expect(document.activeElement).toBe(screen.getByRole('searchbox'));
     await user.keyboard('ladder zzz');
     await screen.findByText('Nothing matches “ladder zzz”.');
-    expect(called(host, 'history.search').at(-1)).toMatchObject({ text: 'ladder zzz' });
+    expect(called(host, 'history.list').at(-1)).toMatchObject({ text: 'ladder zzz' });
     await user.click(await button('Clear filters'));
     await rows();
   });
@@ -70,7 +70,7 @@ describe('duplicates', () => {
     await user.keyboard('n');
     await waitFor(() => expect(called(host, 'notification.notify_again')).toEqual([{ message_key: keyOf('m', 0) }]));
     await user.click(await button(/Same content/));
-    await waitFor(() => expect(called(host, 'duplicates.search').at(-1)).toMatchObject({ reason: 'same_content' }));
+    await waitFor(() => expect(called(host, 'duplicates.list').at(-1)).toMatchObject({ reason: 'same_content' }));
   });
 });
 

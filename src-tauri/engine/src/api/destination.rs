@@ -194,12 +194,17 @@ pub struct FieldView {
     /// Used where it is not given.
     pub default: Option<String>,
     /// What its value looks like.
+    #[cfg_attr(
+        feature = "types",
+        ts(
+            type = "{ kind: 'url' } | { kind: 'text' } | { kind: 'bool' } | { kind: 'number'; min: number; max: number }"
+        )
+    )]
     pub form: FormView,
 }
 
 /// What the value of a field looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FormView {
     /// An http or https URL.

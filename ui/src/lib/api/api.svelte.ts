@@ -3,12 +3,13 @@ import { getContext, setContext } from 'svelte';
 import { SvelteDate } from 'svelte/reactivity';
 import { asFault, type Fault } from './fault';
 import type { Host } from './host';
-import type { Methods, Topic } from './types';
-import type { ExtendedMethods, HistoryEntry, HistoryFilter, WantedMethods } from './wanted';
-import type { Page } from './types';
+import type { HistoryParams, HistoryRow, Methods, Page, Topic } from './types';
+import type { ExtendedMethods, WantedMethods } from './wanted';
 
 export type All = Omit<Methods, keyof ExtendedMethods> & ExtendedMethods & WantedMethods;
 export type MethodName = keyof All;
+/** What narrows the history. */
+export type HistoryFilter = Omit<HistoryParams, keyof Page>;
 
 /** How often relative times are said anew. */
 const TICK_MS = 10_000;
@@ -51,12 +52,10 @@ export class Api {
     }
   }
 
-  /** A page of the history; the search is asked only where something narrows it. */
-  history(page: Page, filter: HistoryFilter): Promise<HistoryEntry[]> {
+  /** A page of the history; what is empty narrows nothing. */
+  history(page: Page, filter: HistoryFilter): Promise<HistoryRow[]> {
     const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
-    return Object.keys(given).length === 0
-      ? this.call('history.list', page)
-      : this.call('history.search', { ...page, ...given });
+    return this.call('history.list', { ...page, ...given });
   }
 
   /** Hears when any of these topics is out of date. */

@@ -376,7 +376,7 @@ export type FieldView = {
   /** Used where it is not given. */
   default: string | null,
   /** What its value looks like. */
-  form: FormView,
+  form: { kind: 'url' } | { kind: 'text' } | { kind: 'bool' } | { kind: 'number'; min: number; max: number },
 };
 
 /** What was found of one thing. */

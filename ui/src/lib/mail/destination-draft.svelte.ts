@@ -1,11 +1,10 @@
 /** A destination being added or changed: its fields, and whether a test passed for just these values. */
 import type { Api } from '$lib/api/api.svelte';
-import type { DestinationView, Policy, Privacy, TestResult } from '$lib/api/types';
-import type { KindEntry } from '$lib/api/wanted';
+import type { DestinationView, KindView, Policy, Privacy, TestResult } from '$lib/api/types';
 import { Act } from './act.svelte';
 
 export type FieldFault = 'required' | 'url' | 'number' | 'topic';
-type Field = KindEntry['fields'][number];
+type Field = KindView['fields'][number];
 
 /** Hard to guess: whoever knows a topic can read along. */
 export function newTopic(): string {
@@ -14,7 +13,7 @@ export function newTopic(): string {
 }
 
 export class DestinationDraft {
-  readonly kind: KindEntry;
+  readonly kind: KindView;
   /** What is being changed; absent: a new one. */
   readonly stored: DestinationView | undefined;
   name = $state('');
@@ -30,7 +29,7 @@ export class DestinationDraft {
   readonly act = new Act();
   readonly #api: Api;
 
-  constructor(api: Api, kind: KindEntry, name: string, stored?: DestinationView) {
+  constructor(api: Api, kind: KindView, name: string, stored?: DestinationView) {
     this.#api = api;
     this.kind = kind;
     this.stored = stored;

@@ -1,6 +1,5 @@
 /** Rules as sentences: reads and writes the conditions of the engine, and names where a rule rings. */
-import type { DestinationView, MailboxView, RouteView } from '$lib/api/types';
-import type { DraftRule } from '$lib/api/wanted';
+import type { DestinationView, DraftRule, MailboxView, RouteView } from '$lib/api/types';
 import type { Values, Words } from '$lib/words/words.svelte';
 
 export const FIELDS = ['from', 'to', 'subject', 'folder', 'list-id'] as const;

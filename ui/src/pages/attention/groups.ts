@@ -1,16 +1,16 @@
 /** What is stuck, grouped by where and why. */
-import type { AttentionEntry } from '$lib/api/wanted';
+import type { AttentionRow } from '$lib/api/types';
 
 export interface Group {
   key: string;
   destination: string;
   status: 'dead' | 'uncertain';
   code: string | null;
-  rows: AttentionEntry[];
+  rows: AttentionRow[];
 }
 
 /** Groups in the order of their newest; what is broken comes before what is only unsure. */
-export function groupByCause(rows: readonly AttentionEntry[]): Group[] {
+export function groupByCause(rows: readonly AttentionRow[]): Group[] {
   const groups = new Map<string, Group>();
   for (const row of rows) {
     const code = row.last_error?.code ?? null;

@@ -1,7 +1,8 @@
 /** What narrows the history, as the page holds it and as the engine takes it. */
-import type { HistoryFilter, OutcomeFilter } from '$lib/api/wanted';
+import type { Fate } from '$lib/api/types';
+import type { HistoryFilter } from '$lib/api/api.svelte';
 
-export const OUTCOMES: OutcomeFilter[] = ['told', 'sending', 'held', 'silent', 'uncertain', 'dead'];
+export const OUTCOMES: Fate[] = ['told', 'sending', 'held', 'silent', 'uncertain', 'dead'];
 export const TIMES = ['day', 'week', 'month', 'before'] as const;
 const DAY_MS = 86_400_000;
 const lengths: Record<string, number> = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS };
@@ -33,7 +34,7 @@ export function toQuery(filter: Filter, now: number): HistoryFilter {
     ...(filter.text ? { text: filter.text } : {}),
     ...(filter.mailbox ? { mailbox: filter.mailbox } : {}),
     ...(filter.destination ? { destination: filter.destination } : {}),
-    ...(filter.outcome ? { outcome: filter.outcome as OutcomeFilter } : {}),
+    ...(filter.outcome ? { outcome: filter.outcome as Fate } : {}),
     ...(length ? { since: new Date(now - length).toISOString() } : {}),
     ...(Number.isNaN(until) ? {} : { until: new Date(until).toISOString() }),
   };

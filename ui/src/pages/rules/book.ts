@@ -1,9 +1,9 @@
 /** Everything the sentences of rules are made of. */
 import type { Api } from '$lib/api/api.svelte';
-import type { RuleEntry } from '$lib/api/wanted';
+import type { RuleView } from '$lib/api/types';
 import type { Rulebook } from '$lib/mail/rule';
 
-export type Book = Rulebook & { rules: RuleEntry[] };
+export type Book = Rulebook & { rules: RuleView[] };
 
 export async function loadBook(api: Api): Promise<Book> {
   const [rules, routes, destinations, mailboxes] = await Promise.all([

@@ -1,7 +1,6 @@
 /** A rule being written: what must hold, and what then happens. */
 import type { Api } from '$lib/api/api.svelte';
-import type { RouteView } from '$lib/api/types';
-import type { DraftRule, RuleEntry } from '$lib/api/wanted';
+import type { DraftRule, RouteView, RuleView } from '$lib/api/types';
 import { readCondition, writeCondition, type Condition } from '$lib/mail/rule';
 import type { Book } from './book';
 
@@ -12,7 +11,7 @@ export interface Way {
 }
 
 export class RuleDraft {
-  readonly stored: RuleEntry | undefined;
+  readonly stored: RuleView | undefined;
   mailbox = $state('');
   conditions = $state<Condition[]>([]);
   silent = $state(false);
@@ -24,7 +23,7 @@ export class RuleDraft {
   /** Conditions of a newer engine, kept as they are. */
   readonly #foreign: string[];
 
-  constructor(book: Book, stored: RuleEntry | undefined, reason: string) {
+  constructor(book: Book, stored: RuleView | undefined, reason: string) {
     this.#book = book;
     this.stored = stored;
     this.#reason = stored?.silent ?? reason;

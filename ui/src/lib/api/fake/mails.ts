@@ -1,6 +1,5 @@
 /** Invented mail: a dozen by hand, the rest made from its number, so that a million costs nothing. */
-import type { HistoryEntry } from '../wanted';
-import type { DecisionWord, NotificationStatus, NotificationView, Verdict } from '../types';
+import type { DecisionWord, HistoryRow, NotificationStatus, NotificationView, Verdict } from '../types';
 import { HOUR, keyOf, MINUTE, NOW, time, today } from './clock';
 
 interface Sketch {
@@ -237,7 +236,7 @@ export const details: Record<string, string> = {
 };
 
 /** The mail of a number; 0 is the newest. */
-export function mail(number: number): HistoryEntry {
+export function mail(number: number): HistoryRow {
   const one = sketch(number);
   const verdict: Verdict = 'new';
   return {

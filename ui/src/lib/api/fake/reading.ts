@@ -1,6 +1,15 @@
 /** The pages that show: status, history, duplicates, attention. */
-import type { AttemptView, DeliveryView, Explanation, NotificationView } from '../types';
-import type { DuplicateReason, DuplicatesEntry, HistoryEntry, HistoryFilter, OutcomeFilter } from '../wanted';
+import type {
+  AttemptView,
+  DeliveryView,
+  DuplicatesRow,
+  Explanation,
+  Fate,
+  HistoryParams,
+  HistoryRow,
+  NotificationView,
+  RepeatReason,
+} from '../types';
 import { keyOf, numberOf, time } from './clock';
 import { details, lags } from './mails';
 import type { Handlers } from './methods';
@@ -10,10 +19,10 @@ import { fault, type World } from './world';
 /** Mails a search of the fake looks at before it gives up. */
 const SEARCHED_MAX = 40_000;
 const LIMIT = 50;
-const reasons: DuplicateReason[] = ['push_and_idle', 'reconnect', 'other_folder', 'same_content'];
+const reasons: RepeatReason[] = ['push_and_idle', 'reconnect', 'other_folder', 'same_content'];
 const sources = ['imap', 'jmap', 'imap', 'webhook'];
 
-function isOutcome(row: HistoryEntry, outcome: OutcomeFilter): boolean {
+function isOutcome(row: HistoryRow, outcome: Fate): boolean {
   const some = (status: NotificationView['status']) => row.notifications.some((one) => one.status === status);
   if (outcome === 'silent') return row.decision === 'silent';
   if (outcome === 'held') return row.decision === 'hold';
@@ -21,7 +30,7 @@ function isOutcome(row: HistoryEntry, outcome: OutcomeFilter): boolean {
   if (outcome === 'told') return some('completed');
   return some(outcome);
 }
-function fits(row: HistoryEntry, filter: HistoryFilter): boolean {
+function fits(row: HistoryRow, filter: HistoryParams): boolean {
   const text = `${row.from} ${row.from_name} ${row.subject}`.toLocaleLowerCase();
   const words = (filter.text ?? '').toLocaleLowerCase().split(/\s+/);
   return (
@@ -44,7 +53,7 @@ function take<T, R>(rows: Iterable<T>, limit: number, pick: (row: T) => R | unde
   return out;
 }
 
-function deliveries(row: HistoryEntry): DeliveryView[] {
+function deliveries(row: HistoryRow): DeliveryView[] {
   const number = numberOf(row.message_key);
   const first = Date.parse(row.first_seen_at);
   return Array.from({ length: row.sightings }, (_, index) => {
@@ -61,7 +70,7 @@ function deliveries(row: HistoryEntry): DeliveryView[] {
     };
   });
 }
-function attempts(row: HistoryEntry): AttemptView[] {
+function attempts(row: HistoryRow): AttemptView[] {
   return row.notifications.flatMap((one, index) => {
     const start = Date.parse(row.first_seen_at) + 120 + index * 60;
     const tried = (
@@ -107,28 +116,28 @@ function explain(world: World, id: string): Explanation {
   };
 }
 
-function duplicate(row: HistoryEntry, reason?: DuplicateReason): DuplicatesEntry | undefined {
+function duplicate(row: HistoryRow, reason?: RepeatReason): DuplicatesRow | undefined {
   if (row.sightings < 2) return undefined;
   const number = numberOf(row.message_key);
   const all = deliveries(row);
-  const codes = all.slice(1).map((_, index) => reasons[(index + number) % reasons.length] ?? null);
+  const codes = all.slice(1).map((_, index): RepeatReason => reasons[(index + number) % reasons.length] ?? 'same_id');
   if (reason && !codes.includes(reason)) return undefined;
   return {
     message_key: row.message_key,
     subject: row.subject,
     from: row.from,
-    from_name: row.from_name ?? null,
+    from_name: row.from_name,
     row,
     kept: { source: 'imap', locator: 'INBOX', at: row.first_seen_at },
-    suppressed: all.slice(1).map((one) => ({
+    suppressed: all.slice(1).map((one, index) => ({
       source: one.source,
       locator: one.locator,
       verdict: 'duplicate',
       reason: one.reason,
+      reason_code: codes[index] ?? 'same_id',
       at: one.first_seen_at,
       times_seen: 1,
     })),
-    reason_codes: codes,
   };
 }
 
@@ -151,14 +160,13 @@ export const reading: Handlers = {
       offline_since: null,
       keychain_error: null,
       by_destination: full ? rest.byDestination : {},
+      tray: 'shown',
       update: null,
     };
   },
-  'history.list': (world, page) => take(world.after(page.before), page.limit ?? LIMIT, (row) => row),
-  'history.search': (world, { before, limit, ...filter }) =>
+  'history.list': (world, { before, limit, ...filter }) =>
     take(world.after(before), limit ?? LIMIT, (row) => (fits(row, filter) ? row : undefined)),
-  'duplicates.list': (world, page) => take(world.after(page.before), page.limit ?? LIMIT, (row) => duplicate(row)),
-  'duplicates.search': (world, { before, limit, text, reason }) =>
+  'duplicates.list': (world, { before, limit, text, reason }) =>
     take(world.after(before), limit ?? LIMIT, (row) =>
       fits(row, text ? { text } : {}) ? duplicate(row, reason) : undefined,
     ),
@@ -197,7 +205,7 @@ export const reading: Handlers = {
     world.pausedUntil =
       minutes === null ? '2026-05-15T07:00:00.000Z' : time(Date.parse('2026-05-14T14:31:40Z') + minutes * 60_000);
     world.changed(['status', 'mailboxes']);
-    return {};
+    return { until: world.pausedUntil };
   },
   'watch.resume': (world) => {
     world.pausedUntil = null;

@@ -1,6 +1,17 @@
 /** Everything invented beside the mail: mailboxes, destinations, kinds, rules, settings, folders. */
-import type { DestinationView, FolderView, MailboxView, ProviderView, RouteView, SettingView, Today } from '../types';
-import type { DayFigures, KindEntry, RuleEntry, StatusExtras } from '../wanted';
+import type {
+  DayFigures,
+  DestinationView,
+  FolderView,
+  KindView,
+  MailboxView,
+  ProviderView,
+  RouteView,
+  RuleView,
+  SettingView,
+  ToDo,
+  Today,
+} from '../types';
 import { MINUTE, past, SECOND, time, today } from './clock';
 import { CLUB, details, HOME, WORK } from './mails';
 
@@ -84,13 +95,13 @@ export const destinations = (): DestinationView[] => [
     fields: { url: 'https://hooks.example.org/ring', receiver_deduplicates: 'true' },
   }),
 ];
-export const byDestination: NonNullable<StatusExtras['by_destination']> = {
+export const byDestination: Record<string, ToDo> = {
   dsphone0: { dead: 0, uncertain: 0, pending: 1, retry_at: time(today('14:35:00')), attempt: 2 },
   dsroom00: { dead: 0, uncertain: 1, pending: 0, retry_at: null, attempt: 0 },
   dscall00: { dead: 2, uncertain: 0, pending: 0, retry_at: null, attempt: 0 },
 };
 
-type Field = KindEntry['fields'][number];
+type Field = KindView['fields'][number];
 const field = (key: string, more: Partial<Field> = {}): Field => ({
   key,
   secret: false,
@@ -100,7 +111,7 @@ const field = (key: string, more: Partial<Field> = {}): Field => ({
   form: { kind: 'text' },
   ...more,
 });
-const kind = (id: string, letter: KindEntry['class'], lookup: boolean, fields: Field[]): KindEntry => ({
+const kind = (id: string, letter: KindView['class'], lookup: boolean, fields: Field[]): KindView => ({
   kind: id,
   class: letter,
   window_seconds: letter === 'A' ? 86_400 : null,
@@ -110,7 +121,7 @@ const kind = (id: string, letter: KindEntry['class'], lookup: boolean, fields: F
   fields,
 });
 const url = { kind: 'url' } as const;
-export const kinds: KindEntry[] = [
+export const kinds: KindView[] = [
   kind('desktop', 'A', false, []),
   kind('ntfy', 'B', true, [
     field('server', { target: true, default: 'https://ntfy.sh', form: url }),
@@ -149,16 +160,17 @@ export const routes = (): RouteView[] => [
   { id: 'rtphone0', name: 'Phone', to: 'dsphone0', fallbacks: ['dscall00'] },
   { id: 'rtroom00', name: 'Room', to: 'dsroom00', fallbacks: [] },
 ];
-export const rules = (): RuleEntry[] => [
+export const rules = (): RuleView[] => [
   {
     id: 'r1',
     mailbox: null,
     conditions: ['from contains "harbourbank.example.com"'],
     routes: ['rtboth00', 'rtphone0'],
     silent: null,
+    off: false,
   },
-  { id: 'r3', mailbox: null, conditions: ['list-id contains "news"'], routes: [], silent: 'newsletter' },
-  { id: 'r4', mailbox: 'mbclub00', conditions: [], routes: ['rtroom00'], silent: null },
+  { id: 'r3', mailbox: null, conditions: ['list-id contains "news"'], routes: [], silent: 'newsletter', off: false },
+  { id: 'r4', mailbox: 'mbclub00', conditions: [], routes: ['rtroom00'], silent: null, off: false },
   {
     id: 'r5',
     mailbox: null,

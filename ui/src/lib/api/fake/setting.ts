@@ -1,6 +1,5 @@
 /** The pages that set: mailboxes, destinations, rules, settings. */
-import type { DestinationView, MailboxView, ServerView } from '../types';
-import type { DraftRule, TryEntry } from '../wanted';
+import type { DestinationView, DraftRule, MailboxView, ServerView, TryRow } from '../types';
 import { past } from './clock';
 import type { Handlers } from './methods';
 import * as rest from './rest';
@@ -30,7 +29,7 @@ const placeOf = (email: string): ServerView =>
     : { host: `imap.${domainOf(email)}`, port: 993, tls: 'implicit', username: email };
 
 /** What the rules of the fake would do: the first whose one word is in sender or subject. */
-function tryOn(world: World, rules: DraftRule[], last: number): TryEntry[] {
+function tryOn(world: World, rules: DraftRule[], last: number): TryRow[] {
   if (world.count === 0) return [];
   return Array.from({ length: last }, (_, number) => {
     const row = world.mail(number);
@@ -203,6 +202,7 @@ export const setting: Handlers = {
       conditions: conditions ?? [],
       routes: routes ?? [],
       silent: silent ?? null,
+      off: false,
     };
     world.rules = [...world.rules, made];
     world.changed(['rules']);

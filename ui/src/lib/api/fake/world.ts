@@ -1,14 +1,16 @@
 /** The state of the fake: what is configured, what happened, and what the window changed since. */
 import type {
+  AttentionRow,
   DestinationView,
+  HistoryRow,
   MailboxView,
   NotificationView,
   RouteView,
+  RuleView,
   SettingView,
   Topic,
   WireFault,
 } from '../types';
-import type { AttentionEntry, HistoryEntry, RuleEntry } from '../wanted';
 import { numberOf, past, today, time } from './clock';
 import type { FakeMode } from './host';
 import { mail } from './mails';
@@ -21,7 +23,7 @@ export class World {
   mailboxes: MailboxView[] = [];
   destinations: DestinationView[] = [];
   routes: RouteView[] = [];
-  rules: RuleEntry[] = [];
+  rules: RuleView[] = [];
   settings: SettingView[] = rest.settings();
   pausedUntil: string | null = null;
   demo = false;
@@ -29,8 +31,8 @@ export class World {
   readonly mode: FakeMode;
   readonly changed: (topics: Topic[]) => void;
   /** Mails that came while the window looked. */
-  fresh: HistoryEntry[] = [];
-  #patched = new Map<number, HistoryEntry>();
+  fresh: HistoryRow[] = [];
+  #patched = new Map<number, HistoryRow>();
   #next = 1;
 
   constructor(mode: FakeMode, changed: (topics: Topic[]) => void) {
@@ -56,11 +58,11 @@ export class World {
     return `${prefix}${String(this.#next++).padStart(6, '0')}`;
   }
 
-  mail(number: number): HistoryEntry {
+  mail(number: number): HistoryRow {
     return this.#patched.get(number) ?? mail(number);
   }
 
-  byKey(key: string): HistoryEntry {
+  byKey(key: string): HistoryRow {
     const fresh = this.fresh.find((row) => row.message_key === key);
     if (fresh) return fresh;
     const number = numberOf(key);
@@ -69,7 +71,7 @@ export class World {
   }
 
   /** The mails behind a key, newest first. */
-  *after(before: string | undefined): Generator<HistoryEntry> {
+  *after(before: string | undefined): Generator<HistoryRow> {
     const freshAt = before ? this.fresh.findIndex((row) => row.message_key === before) : -1;
     if (!before || freshAt >= 0) yield* this.fresh.slice(freshAt + 1);
     const from = before && freshAt < 0 ? numberOf(before) + 1 : 0;
@@ -96,7 +98,7 @@ export class World {
   }
 
   /** Dead and uncertain ones among the mails made by hand. */
-  attention(): AttentionEntry[] {
+  attention(): AttentionRow[] {
     if (this.count === 0) return [];
     const rows = Array.from({ length: 12 }, (_, number) => this.mail(number)).flatMap((row) =>
       row.notifications
@@ -120,7 +122,7 @@ export class World {
     return rows;
   }
 
-  #entry(row: HistoryEntry, one: NotificationView): AttentionEntry {
+  #entry(row: HistoryRow, one: NotificationView): AttentionRow {
     return {
       dispatch_key: one.dispatch_key,
       message_key: row.message_key,
