@@ -180,6 +180,7 @@ fn owner() -> Mailbox {
         email: "owner@example.org".to_owned(),
         imap: None,
         folders: vec!["INBOX".to_owned()],
+        link_template: None,
         paused: false,
     }
 }

@@ -121,6 +121,7 @@ fn mailbox(server: ImapServer, folders: &[&str]) -> Mailbox {
         email: "owner@example.com".to_owned(),
         imap: Some(server),
         folders: folders.iter().map(|&folder| folder.to_owned()).collect(),
+        link_template: None,
         paused: false,
     }
 }

@@ -62,6 +62,7 @@ fn owner() -> ringonce_engine::model::mailbox::Mailbox {
         email: "owner@example.com".to_owned(),
         imap: None,
         folders: vec!["INBOX".to_owned()],
+        link_template: None,
         paused: false,
     }
 }

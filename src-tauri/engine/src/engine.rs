@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::store::table::{outbox, setting};
 use crate::supervise::live::Live;
 use crate::supervise::wanted::Wanted;
-use crate::supervise::{Supervisor, alarms, roster, wake};
+use crate::supervise::{Supervisor, alarms, desktop, roster, wake};
 
 /// A running engine.
 pub struct Engine {
@@ -58,6 +58,7 @@ impl Engine {
             tokio::spawn(sweep::run(kernel.clone(), stop.clone())),
             tokio::spawn(wake::run(kernel.clone(), live.clone(), stop.clone())),
             tokio::spawn(alarms::run(supervisor.clone(), stop.clone())),
+            tokio::spawn(desktop::run(supervisor.clone(), stop.clone())),
         ];
         let supervisor = tokio::spawn(supervisor.run(stop.clone()));
         Ok(Self { kernel, live, secrets, stop, supervisor, others })

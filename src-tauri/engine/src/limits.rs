@@ -47,6 +47,10 @@ pub const LANE_CALLS_MAX: usize = 4;
 pub const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(5);
 /// Notifications on the screen of which a press is understood; of older ones it is not.
 pub const DESKTOP_SHOWN_MAX: usize = 256;
+/// Presses that are worked on at once.
+pub const DESKTOP_PRESSES_MAX: usize = 8;
+/// A mail may take this long to be marked as read.
+pub const MARK_READ_MAX: Duration = Duration::from_secs(60);
 /// Signals of the notification service that may wait for the one who hears them.
 pub const DESKTOP_UNHEARD_MAX: usize = 64;
 /// A headerless sighting waits this long for the mail itself, ms.

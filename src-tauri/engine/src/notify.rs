@@ -79,7 +79,8 @@ fn add(
     started: &mut Started,
 ) -> Result<(), StoreError> {
     let now_at = kernel.now();
-    let payload = payload::render(mail, &operation.operation_key, destination);
+    let language = kernel.configured(*tx)?.settings.language.language();
+    let payload = payload::render(mail, &operation.operation_key, destination, language);
     let text = serde_json::to_string(&payload)?;
     let lease = if lease_at_birth { lease(tx, kernel, destination, now_at)? } else { None };
     let inserted = outbox::insert(

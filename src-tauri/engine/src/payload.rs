@@ -7,20 +7,26 @@ use crate::model::ids::OperationKey;
 use crate::model::message;
 use crate::model::notification::Payload;
 use crate::store::table::message::MessageRow;
+use crate::words::{self, Language};
 
 /// Scope of keys of messages made by Ringonce itself.
 pub const SELF_MAILBOX: &str = message::SELF_MAILBOX;
 /// Their author.
 pub const SELF_NAME: &str = "Ringonce";
 
-/// What a destination is told of a mail.
+/// What a destination is told of a mail, in the owner's language.
 #[must_use]
-pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &Destination) -> Payload {
+pub fn render(
+    message: &MessageRow,
+    operation_key: &OperationKey,
+    destination: &Destination,
+    language: Language,
+) -> Payload {
     let facts = &message.facts;
     let address = for_people(facts.from_address.as_deref()).unwrap_or_default();
     let sender = for_people(facts.from_name.as_deref())
         .or_else(|| Some(address.clone()).filter(|address| !address.is_empty()))
-        .unwrap_or_else(|| "Unknown sender".to_owned());
+        .unwrap_or_else(|| words::unknown_sender(language).to_owned());
     let subject = for_people(facts.subject.as_deref());
     let preview = facts.body.as_ref().map(|body| body.preview.clone()).filter(|preview| !preview.is_empty());
     let is_self = message.mailbox_id.as_str() == SELF_MAILBOX;
@@ -35,13 +41,13 @@ pub fn render(message: &MessageRow, operation_key: &OperationKey, destination: &
             (subject.clone().unwrap_or_default(), preview.unwrap_or_default(), address, subject.unwrap_or_default())
         }
         Privacy::Full => {
-            let head = subject.clone().unwrap_or_else(|| "(no subject)".to_owned());
+            let head = subject.clone().unwrap_or_else(|| words::no_subject(language).to_owned());
             let body = preview.map_or_else(|| head.clone(), |preview| format!("{head}\n{preview}"));
             (sender, body, address, subject.unwrap_or_default())
         }
-        _ if is_self => (SELF_NAME.to_owned(), "Open Ringonce to see more".to_owned(), String::new(), String::new()),
-        Privacy::Sender => (sender, "New mail".to_owned(), address, String::new()),
-        Privacy::None => ("New mail".to_owned(), String::new(), String::new(), String::new()),
+        _ if is_self => (SELF_NAME.to_owned(), words::see_more(language).to_owned(), String::new(), String::new()),
+        Privacy::Sender => (sender, words::new_mail(language).to_owned(), address, String::new()),
+        Privacy::None => (words::new_mail(language).to_owned(), String::new(), String::new(), String::new()),
     };
     Payload {
         title,

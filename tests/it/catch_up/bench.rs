@@ -142,6 +142,7 @@ pub(crate) fn account(id: &str) -> Mailbox {
             allow_plaintext: false,
         }),
         folders: vec!["INBOX".to_owned()],
+        link_template: None,
         paused: false,
     }
 }

@@ -133,6 +133,7 @@ async fn stage(resident: &Resident) -> Result<Id, Fault> {
         mailbox_id: None,
         server: ServerParams { no_imap: true, ..ServerParams::default() },
         folders: Vec::new(),
+        link_template: None,
         password: None,
         test: false,
     };

@@ -8,6 +8,7 @@ use ringonce_engine::rpc::client::Client;
 use ringonce_engine::rpc::lock::prepare;
 use ringonce_engine::rpc::reach::running;
 use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::cli::failure::{Done, Failure};
 use crate::cli::run::{Resident, Secrets};
@@ -48,7 +49,22 @@ async fn desk(resident: &Resident, data_dir: &Path, background: bool) -> Done {
             tracing::error!("{fault}");
         }
     };
-    tokio::join!(Keeper::new(windows.clone(), data_dir).run(), first);
+    // What was pressed on a notification and has no link of its own is shown in the window.
+    let mut places = resident.engine.live().places();
+    let pressed = async {
+        loop {
+            match places.recv().await {
+                Ok(place) => {
+                    if let Err(fault) = windows.open(Some(place)).await {
+                        tracing::error!("{fault}");
+                    }
+                }
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    };
+    tokio::join!(Keeper::new(windows.clone(), data_dir).run(), first, pressed);
     Ok(())
 }
 

@@ -51,5 +51,13 @@ pub(crate) async fn run(global: &Global, explain: Explain) -> Done {
             row.outcome.as_deref().unwrap_or("in hand")
         ))?;
     }
+    if !found.actions.is_empty() {
+        out::line("  Asked for")?;
+    }
+    for row in &found.actions {
+        let why = row.error.as_ref().map(|error| format!(": {}", words::one_line(&error.detail))).unwrap_or_default();
+        let ended = row.outcome.as_deref().unwrap_or("in hand");
+        out::line(&format!("    {}  {} {ended}{why}", at(Some(&row.started_at)), words::one_line(&row.action)))?;
+    }
     Ok(())
 }

@@ -74,6 +74,10 @@ pub(crate) struct Flags {
     /// Folder to watch; may be given several times [default: INBOX].
     #[arg(long = "folder", value_name = "F")]
     folders: Vec<String>,
+    /// What a press on a notification opens, such as `https://mail.example/#search/rfc822msgid:{message_id}`; empty:
+    /// its history.
+    #[arg(long, value_name = "T")]
+    link_template: Option<String>,
     /// Read the password from a line of standard input.
     #[arg(long)]
     password_stdin: bool,
@@ -115,6 +119,7 @@ async fn add(global: &Global, email: String, flags: Flags) -> Done {
     let params = AddParams {
         email,
         mailbox_id: flags.mailbox_id.clone(),
+        link_template: flags.link_template.clone(),
         password: password(asks)?,
         test: !flags.no_test,
         server: flags.server()?,
@@ -129,6 +134,7 @@ async fn set(global: &Global, id: String, email: Option<String>, flags: Flags) -
         id,
         email,
         mailbox_id: flags.mailbox_id.clone(),
+        link_template: flags.link_template.clone(),
         password: password(flags.password_stdin)?,
         test: !flags.no_test,
         server: flags.server()?,
@@ -157,12 +163,13 @@ async fn list(global: &Global) -> Done {
             ago(status.last_check_at.as_deref()),
             server,
             row.folders.join(", "),
+            row.link_template.unwrap_or_else(|| "-".to_owned()),
             status.error.as_ref().map(words::error).unwrap_or_default(),
         ]
     };
     let rows: Vec<MailboxView> = view("mailbox.list", rows)?;
     let rows: Vec<Vec<String>> = rows.into_iter().map(cells).collect();
-    table::print(&["ID", "ADDRESS", "STATE", "HOW", "LAST CHECK", "SERVER", "FOLDERS", "ERROR"], &rows)
+    table::print(&["ID", "ADDRESS", "STATE", "HOW", "LAST CHECK", "SERVER", "FOLDERS", "LINK", "ERROR"], &rows)
 }
 
 async fn act(global: &Global, method: &str, which: Which) -> Done {

@@ -114,6 +114,8 @@ enum Command {
     Redrive(notification::Redrive),
     /// Ring again for a mail.
     NotifyAgain(notification::Again),
+    /// Mark a mail as read at its server.
+    MarkRead(notification::MarkRead),
     /// Everything known of one mail.
     Explain(explain::Explain),
     /// Print the keys of a mail; needs no data folder.
@@ -154,6 +156,7 @@ pub(crate) async fn run(command_line: CommandLine) -> Done {
         Command::Dismiss(which) => notification::settle(&global, "notification.dismiss", which).await,
         Command::Redrive(redrive) => notification::redrive(&global, redrive).await,
         Command::NotifyAgain(again) => notification::again(&global, again).await,
+        Command::MarkRead(mark) => notification::mark_read(&global, mark).await,
         Command::Explain(explain) => explain::run(&global, explain).await,
         Command::Identify(identify) => ingest::show(&global, identify),
         Command::Ingest(ingest) => ingest::run(&global, ingest).await,
@@ -190,7 +193,7 @@ mod tests {
             "run --headless --ready-file f",
             "run --demo",
             "mailbox add --email e --mailbox-id s --host h --port 1 --tls starttls --username u --folder a --folder b \
-             --password-stdin --ca-file f --allow-plaintext --no-test",
+             --password-stdin --link-template mid:{message_id} --ca-file f --allow-plaintext --no-test",
             "mailbox set i --email e --no-imap --pin p",
             "mailbox list",
             "mailbox test i",
@@ -232,6 +235,7 @@ mod tests {
             "dismiss i",
             "redrive --since 2h",
             "notify-again m",
+            "mark-read m",
             "explain m",
             "identify --mailbox m --provider-id gmail:1 -",
             "ingest --mailbox m --path imap --delivery-id x --provider-id a:b --received-at 2026-01-01T00:00:00Z f",

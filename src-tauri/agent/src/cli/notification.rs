@@ -1,6 +1,7 @@
-//! `ringonce retry`, `mark-delivered`, `dismiss`, `redrive`, `notify-again`
+//! `ringonce retry`, `mark-delivered`, `dismiss`, `redrive`, `notify-again`, `mark-read`
 
 use jiff::Timestamp;
+use ringonce_engine::api::mail::MarkReadParams;
 use ringonce_engine::api::notification::{Again as AgainView, AgainParams, RedriveParams, Redriven};
 use ringonce_engine::api::view::Id;
 
@@ -25,6 +26,17 @@ pub(crate) struct Redrive {
 pub(crate) struct Again {
     /// Key of the mail, or its first 8 or more digits.
     message_key: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct MarkRead {
+    /// Key of the mail, or its first 8 or more digits.
+    message_key: String,
+}
+
+pub(crate) async fn mark_read(global: &Global, mark: MarkRead) -> Done {
+    let done = call(global, "mail.mark_read", &MarkReadParams { message_key: mark.message_key }).await?;
+    if global.json { out::json(&done) } else { Ok(()) }
 }
 
 pub(crate) async fn settle(global: &Global, method: &str, which: Which) -> Done {

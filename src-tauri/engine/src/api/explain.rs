@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::history::{self, HistoryRow};
-use crate::api::view::{Id, time};
+use crate::api::view::{ErrorView, Id, time};
 use crate::api::{Api, named, not_found};
 use crate::model::error::Fault;
 use crate::model::ids::{DispatchKey, MessageKey};
@@ -11,7 +11,8 @@ use crate::store::Read;
 use crate::store::error::StoreError;
 use crate::store::table::attempt::AttemptRow;
 use crate::store::table::delivery::DeliveryRow;
-use crate::store::table::{attempt, delivery, message, operation, outbox};
+use crate::store::table::mail_action::MailActionRow;
+use crate::store::table::{attempt, delivery, mail_action, message, operation, outbox};
 
 /// What `explain.get` gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,8 @@ pub struct Explanation {
     pub identities: Vec<IdentityView>,
     /// Every try to tell of it.
     pub attempts: Vec<AttemptView>,
+    /// What the owner had done to it.
+    pub actions: Vec<ActionView>,
 }
 
 /// One report.
@@ -89,6 +92,24 @@ pub struct AttemptView {
     pub detail: Option<String>,
 }
 
+/// Something the owner had done to a mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct ActionView {
+    /// `mark_read`.
+    pub action: String,
+    /// When it was asked for.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::Time"))]
+    pub started_at: String,
+    /// When it ended.
+    #[cfg_attr(feature = "types", ts(as = "Option<crate::api::types::Time>"))]
+    pub finished_at: Option<String>,
+    /// `done` or `failed`; null while it is in hand, and where the program ended meanwhile.
+    pub outcome: Option<String>,
+    /// What went wrong.
+    pub error: Option<ErrorView>,
+}
+
 /// Everything known of a mail, by its key or that of one of its notifications.
 ///
 /// # Errors
@@ -106,7 +127,8 @@ pub async fn get(api: &Api, params: Id) -> Result<Explanation, Fault> {
             mail.identifiers().into_iter().map(|(kind, value)| IdentityView { kind: kind.to_owned(), value }).collect();
         let deliveries = delivery::list(read, &key)?.into_iter().map(DeliveryView::from).collect();
         let attempts = attempts(read, &key)?;
-        Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts }))
+        let actions = mail_action::list(read, &key)?.into_iter().map(ActionView::from).collect();
+        Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts, actions }))
     })
     .await
 }
@@ -134,6 +156,19 @@ impl AttemptView {
             outcome: row.outcome,
             code: row.code,
             detail: row.detail,
+        }
+    }
+}
+
+impl From<MailActionRow> for ActionView {
+    fn from(row: MailActionRow) -> Self {
+        let error = row.code.zip(row.detail).map(|(code, detail)| ErrorView { code, detail });
+        Self {
+            action: row.action,
+            started_at: time(row.started_at),
+            finished_at: row.finished_at.map(time),
+            outcome: row.outcome,
+            error,
         }
     }
 }

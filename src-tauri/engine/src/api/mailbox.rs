@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::mailbox_server::{self as server, ServerParams};
 use crate::api::mailbox_setup::advise;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
-use crate::api::{Api, invalid, named};
+use crate::api::{Api, invalid, mailbox_link as link, named};
 use crate::decide::reason;
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
@@ -42,6 +42,9 @@ pub struct AddParams {
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
+    /// What a press on a notification opens, with `{message_id}` in it.
+    #[serde(default)]
+    pub link_template: Option<String>,
     /// The password.
     #[serde(default)]
     pub password: Option<SecretText>,
@@ -70,6 +73,9 @@ pub struct SetParams {
     #[serde(default)]
     #[cfg_attr(feature = "types", ts(as = "Option<_>", optional))]
     pub folders: Vec<String>,
+    /// What a press on a notification opens, with `{message_id}` in it; empty: its history.
+    #[serde(default)]
+    pub link_template: Option<String>,
     /// The new password.
     #[serde(default)]
     pub password: Option<SecretText>,
@@ -121,6 +127,8 @@ pub struct MailboxView {
     pub username: Option<String>,
     /// Wire names of the folders watched.
     pub folders: Vec<String>,
+    /// What a press on a notification opens; null: its history.
+    pub link_template: Option<String>,
     /// PEM file with the authorities to trust.
     pub ca_file: Option<String>,
     /// SHA-256 of the one certificate to trust.
@@ -142,7 +150,9 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
     let imap = server::merge(None, &params.server, &email)?;
     let folders = if params.folders.is_empty() { vec!["INBOX".to_owned()] } else { check_folders(params.folders)? };
     let account_id = AccountId(api.new_id());
-    let mailbox = Mailbox { account_id, mailbox_id: MailboxId(mailbox_id), email, imap, folders, paused: false };
+    let link_template = link::check(params.link_template.as_deref())?.flatten();
+    let mailbox_id = MailboxId(mailbox_id);
+    let mailbox = Mailbox { account_id, mailbox_id, email, imap, folders, link_template, paused: false };
     let name = SecretName::mailbox(&mailbox.account_id);
     let mut first = FirstSight { mailbox, cursors: Vec::new() };
     if first.mailbox.imap.is_some() {
@@ -178,6 +188,9 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     }
     if !params.folders.is_empty() {
         mailbox.folders = check_folders(params.folders)?;
+    }
+    if let Some(link_template) = link::check(params.link_template.as_deref())? {
+        mailbox.link_template = link_template;
     }
     mailbox.imap = server::merge(mailbox.imap, &params.server, &mailbox.email)?;
     let name = SecretName::mailbox(&mailbox.account_id);
@@ -344,6 +357,7 @@ fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {
         tls: imap.as_ref().map(|server| server.tls.as_str().to_owned()),
         username: imap.as_ref().map(|server| server.username.clone()),
         folders: mailbox.folders,
+        link_template: mailbox.link_template,
         ca_file: imap.as_ref().and_then(|server| server.ca_file.clone()),
         pin: imap.as_ref().and_then(|server| server.pin.clone()),
         allow_plaintext: imap.is_some_and(|server| server.allow_plaintext),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::{
     Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
+    mail, mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
 };
 use crate::model::error::Fault;
 
@@ -101,6 +101,7 @@ pub const METHODS: &[Method] = &[
     method!("notification.dismiss", Write, Window, notification::dismiss),
     method!("notification.redrive", Write, Window, notification::redrive),
     method!("notification.notify_again", Write, Window, notification::notify_again),
+    method!("mail.mark_read", Write, Window, mail::mark_read),
     method!("ingest.put", Write, Line, ingest::put),
     method!("window.open", Read, Window, window::open),
     method!("wait.idle", Read, Line, wait::idle),

@@ -15,6 +15,8 @@ pub struct Mailbox {
     pub imap: Option<ImapServer>,
     /// Wire names of the folders to watch, in the owner's order.
     pub folders: Vec<String>,
+    /// What a press on a notification opens; `None`: its history.
+    pub link_template: Option<String>,
     /// The owner paused it.
     pub paused: bool,
 }

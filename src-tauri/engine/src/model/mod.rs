@@ -4,6 +4,7 @@ pub mod destination;
 pub mod error;
 pub mod happening;
 pub mod ids;
+pub mod link;
 pub mod mailbox;
 pub mod message;
 pub mod notification;

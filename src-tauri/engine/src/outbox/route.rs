@@ -14,6 +14,7 @@ use crate::store::error::StoreError;
 use crate::store::table::ladder::{self, LadderRow};
 use crate::store::table::outbox::{NEVER_AT, NewRow, OutboxRow};
 use crate::store::table::{alarm, message, operation, outbox};
+use crate::words::Language;
 
 /// How a takeover is meant.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +74,8 @@ fn take_over(
     for id in behind {
         let Some(destination) = usable(configured, id) else { continue };
         let Some(other) = rows.iter().find(|other| other.recipient == destination.recipient) else {
-            if add(tx, &row.operation_key, destination, now_at)? {
+            let language = configured.settings.language.language();
+            if add(tx, &row.operation_key, destination, language, now_at)? {
                 return Ok(TakeOver::By(id.clone()));
             }
             continue;
@@ -96,10 +98,16 @@ fn usable<'a>(configured: &'a Configured, id: &DestinationId) -> Option<&'a Dest
 }
 
 /// The one case in which the sender adds a notification.
-fn add(tx: Tx<'_>, operation_key: &OperationKey, destination: &Destination, now_at: i64) -> Result<bool, StoreError> {
+fn add(
+    tx: Tx<'_>,
+    operation_key: &OperationKey,
+    destination: &Destination,
+    language: Language,
+    now_at: i64,
+) -> Result<bool, StoreError> {
     let Some(operation) = operation::get(*tx, operation_key)? else { return Ok(false) };
     let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(false) };
-    let payload = payload::render(&mail, operation_key, destination);
+    let payload = payload::render(&mail, operation_key, destination, language);
     outbox::insert(
         tx,
         &NewRow {

@@ -163,6 +163,7 @@ mod tests {
             email: "m@example.com".to_owned(),
             imap: None,
             folders: Vec::new(),
+            link_template: None,
             paused: false,
         };
         kernel.store.write(move |tx| mailbox::put(tx, &new, 1)).await.unwrap();

@@ -12,8 +12,11 @@ use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::{Read, backup, restore};
 
 /// Schema steps, in order; `user_version` counts those that were made. Append only.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_core.sql"), include_str!("../../migrations/0002_lists.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_core.sql"),
+    include_str!("../../migrations/0002_lists.sql"),
+    include_str!("../../migrations/0003_mark_read.sql"),
+];
 
 /// Older SQLite has a WAL reset bug that can lose committed pages (fixed in 3.51.3).
 const SQLITE_VERSION_MIN: i32 = 3_051_003;

@@ -65,6 +65,7 @@ fn forget(tx: Tx<'_>, message_key: &str) -> Result<(), StoreError> {
         format!("DELETE FROM notification_outbox WHERE operation_key IN {operations}"),
         format!("DELETE FROM ladders WHERE operation_key IN {operations}"),
         "DELETE FROM notification_operations WHERE message_key = ?1".to_owned(),
+        "DELETE FROM mail_actions WHERE message_key = ?1".to_owned(),
         "DELETE FROM deliveries WHERE message_key = ?1".to_owned(),
         "DELETE FROM processed_messages WHERE message_key = ?1".to_owned(),
     ] {

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::kernel::lock;
 use crate::model::ids::AccountId;
 use crate::source::Health;
+
+/// Places that may wait for whoever opens windows; of more only the last count.
+const PLACES_MAX: usize = 8;
 
 /// What a running engine shows and takes. Cheap to clone.
 #[derive(Clone)]
@@ -15,11 +18,17 @@ pub struct Live {
     health: watch::Sender<BTreeMap<String, Health>>,
     readers: Arc<Mutex<HashMap<AccountId, Arc<Notify>>>>,
     woken: watch::Sender<u64>,
+    places: broadcast::Sender<String>,
 }
 
 impl Default for Live {
     fn default() -> Self {
-        Self { health: watch::Sender::new(BTreeMap::new()), readers: Arc::default(), woken: watch::Sender::new(0) }
+        Self {
+            health: watch::Sender::new(BTreeMap::new()),
+            readers: Arc::default(),
+            woken: watch::Sender::new(0),
+            places: broadcast::Sender::new(PLACES_MAX),
+        }
     }
 }
 
@@ -46,6 +55,19 @@ impl Live {
             }
             None => all.remove(id).is_some(),
         });
+    }
+
+    /// The owner wants to see a place of the window, such as `#/history/KEY`.
+    pub fn open_place(&self, place: &str) {
+        if self.places.send(place.to_owned()).is_err() {
+            tracing::info!("Nobody here opens a window");
+        }
+    }
+
+    /// Places the owner wants to see, for whoever opens windows.
+    #[must_use]
+    pub fn places(&self) -> broadcast::Receiver<String> {
+        self.places.subscribe()
     }
 
     /// The wake-up of an account's reader, the same one over its restarts.

@@ -2,7 +2,9 @@
 
 pub mod alarms;
 pub mod component;
+pub mod desktop;
 pub mod live;
+pub mod mark_read;
 pub mod roster;
 pub mod wake;
 pub mod wanted;

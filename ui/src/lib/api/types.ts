@@ -3,6 +3,20 @@
  * it there.
  */
 
+/** Something the owner had done to a mail. */
+export type ActionView = {
+  /** `mark_read`. */
+  action: string,
+  /** When it was asked for. */
+  started_at: Time,
+  /** When it ended. */
+  finished_at: Time | null,
+  /** `done` or `failed`; null while it is in hand, and where the program ended meanwhile. */
+  outcome: string | null,
+  /** What went wrong. */
+  error: ErrorView | null,
+};
+
 /** What `notification.notify_again` did. */
 export type Again = {
   /** The new action. */
@@ -219,6 +233,8 @@ export type Explanation = {
   identities: Array<IdentityView>,
   /** Every try to tell of it. */
   attempts: Array<AttemptView>,
+  /** What the owner had done to it. */
+  actions: Array<ActionView>,
   /** The mail. */
   message_key: string,
   /** The action on it. */
@@ -424,6 +440,8 @@ export type MailboxAddParams = {
   server?: ServerParams,
   /** Folders to watch; by default `INBOX`. */
   folders?: Array<string>,
+  /** What a press on a notification opens, with `{message_id}` in it. */
+  link_template?: string,
   /** The password. */
   password?: SecretText,
   /** Log in and look at each folder before it is kept. */
@@ -442,6 +460,8 @@ export type MailboxSetParams = {
   server?: ServerParams,
   /** Folders to watch, instead of the present ones; empty: they stay. */
   folders?: Array<string>,
+  /** What a press on a notification opens, with `{message_id}` in it; empty: its history. */
+  link_template?: string,
   /** The new password. */
   password?: SecretText,
   /** Log in and look at each folder before it is kept. */
@@ -483,6 +503,8 @@ export type MailboxView = {
   username: string | null,
   /** Wire names of the folders watched. */
   folders: Array<string>,
+  /** What a press on a notification opens; null: its history. */
+  link_template: string | null,
   /** PEM file with the authorities to trust. */
   ca_file: string | null,
   /** SHA-256 of the one certificate to trust. */
@@ -505,6 +527,12 @@ export type MailboxView = {
   last_mail_at: Time | null,
   /** What is wrong. */
   error: ErrorView | null,
+};
+
+/** Parameters of `mail.mark_read`. */
+export type MarkReadParams = {
+  /** Which mail. */
+  message_key: string,
 };
 
 /** Nothing to give, or nothing to say. */
@@ -904,6 +932,7 @@ export interface Methods {
   'notification.dismiss': [Id, Settled];
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
+  'mail.mark_read': [MarkReadParams, Nothing];
   'window.open': [OpenParams, Nothing];
   'doctor.run': [Nothing, Array<Finding>];
 }

@@ -9,7 +9,7 @@ use crate::store::{Read, Tx};
 
 const COLUMNS: &str =
     "account_id, mailbox_id, email, host, port, tls, username, ca_file, pin, allow_plaintext, folders,
-     paused";
+     paused, link_template";
 
 /// Every mailbox that was not removed, oldest first.
 ///
@@ -39,11 +39,12 @@ pub fn put(tx: Tx<'_>, mailbox: &Mailbox, now_at: i64) -> Result<(), StoreError>
     let imap = mailbox.imap.as_ref();
     tx.prepare(
         "INSERT INTO mailboxes (account_id, mailbox_id, email, host, port, tls, username, ca_file, pin,
-             allow_plaintext, folders, paused, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+             allow_plaintext, folders, paused, created_at, link_template)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (account_id) DO UPDATE SET email = excluded.email, host = excluded.host, port = excluded.port,
              tls = excluded.tls, username = excluded.username, ca_file = excluded.ca_file, pin = excluded.pin,
-             allow_plaintext = excluded.allow_plaintext, folders = excluded.folders, paused = excluded.paused",
+             allow_plaintext = excluded.allow_plaintext, folders = excluded.folders, paused = excluded.paused,
+             link_template = excluded.link_template",
     )?
     .execute((
         mailbox.account_id.as_str(),
@@ -59,6 +60,7 @@ pub fn put(tx: Tx<'_>, mailbox: &Mailbox, now_at: i64) -> Result<(), StoreError>
         serde_json::to_string(&mailbox.folders)?,
         mailbox.paused,
         now_at,
+        &mailbox.link_template,
     ))?;
     Ok(())
 }
@@ -95,5 +97,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Mailbox> {
         imap,
         folders: serde_json::from_str(&row.get::<_, String>(10)?).unwrap_or_default(),
         paused: row.get(11)?,
+        link_template: row.get(12)?,
     })
 }

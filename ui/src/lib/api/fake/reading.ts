@@ -103,6 +103,7 @@ function explain(world: World, id: string): Explanation {
       { kind: 'fingerprint', value: keyOf('f', numberOf(row.message_key)) },
     ],
     attempts: attempts(row),
+    actions: [],
   };
 }
 

@@ -18,6 +18,7 @@ const box = (id: string, email: string, more: Partial<MailboxView>): MailboxView
   tls: 'implicit',
   username: email,
   folders: ['INBOX'],
+  link_template: null,
   ca_file: null,
   pin: null,
   allow_plaintext: false,

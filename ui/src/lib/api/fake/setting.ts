@@ -93,6 +93,7 @@ export const setting: Handlers = {
       tls: given.server?.tls ?? 'implicit',
       username: given.server?.username ?? given.email,
       folders: given.folders?.length ? given.folders : ['INBOX'],
+      link_template: given.link_template || null,
       ca_file: given.server?.ca_file || null,
       pin: given.server?.pin || null,
       allow_plaintext: given.server?.allow_plaintext ?? false,
@@ -101,7 +102,7 @@ export const setting: Handlers = {
     world.changed(['mailboxes', 'status']);
     return { id };
   },
-  'mailbox.set': (world, { id, password, server, folders }) => {
+  'mailbox.set': (world, { id, password, server, folders, link_template }) => {
     checkPassword(password);
     const now = world.need(world.mailboxes, id);
     const { host, port, tls, username, ca_file, pin } = server ?? {};
@@ -111,6 +112,7 @@ export const setting: Handlers = {
       ca_file: ca_file || null,
       pin: pin || null,
       ...(folders?.length ? { folders } : {}),
+      ...(link_template === undefined ? {} : { link_template: link_template || null }),
       ...(password ? { state: 'watching', method: 'idle', error: null, last_check_at: past(0) } : {}),
     };
     world.mailboxes = world.mailboxes.map((one) => (one.id === id ? next : one));

@@ -60,6 +60,29 @@ pub(crate) async fn examine<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Resu
     Ok(numbers)
 }
 
+/// A folder that can be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Selected {
+    /// UIDVALIDITY.
+    pub(crate) uid_validity: Option<u32>,
+    /// Only its owner may change it.
+    pub(crate) read_only: bool,
+}
+
+/// Opens a folder to change something in it.
+pub(crate) async fn select<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Selected, ImapError> {
+    let mut uid_validity = None;
+    conn.forget_folder();
+    let words = conn
+        .run(&format!("SELECT {}", quoted(wire)), limits::IMAP_ANSWER_BYTES_MAX, &mut |reply| {
+            if let Reply::Note(note) = reply {
+                uid_validity = note.uid_validity.or(uid_validity);
+            }
+        })
+        .await?;
+    Ok(Selected { uid_validity, read_only: words.code == "READ-ONLY" })
+}
+
 /// The numbers of a folder that is not open.
 pub(crate) async fn status<S: Line>(conn: &mut ImapConn<S>, wire: &str) -> Result<Numbers, ImapError> {
     let mut numbers = Numbers::default();

@@ -52,6 +52,7 @@ async fn watching(scripts: Vec<Vec<String>>, until: impl Fn(&Health, &Recorder) 
         email: "owner@example.com".into(),
         imap: Some(imap),
         folders: vec!["INBOX".into()],
+        link_template: None,
         paused: false,
     };
     let settings = ImapSettings {
