@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::api::mailbox_server::{self as server, ServerParams};
 use crate::api::mailbox_setup::advise;
 use crate::api::view::{ErrorView, Id, Nothing, SecretText, time};
-use crate::api::{Api, demo, invalid, named};
+use crate::api::{Api, demo, invalid, mailbox_link as link, named};
 use crate::decide::reason;
 use crate::model::error::Fault;
 use crate::model::ids::{AccountId, MailboxId};
-use crate::model::link;
 use crate::model::mailbox::{DEMO_MAILBOX, Mailbox};
 use crate::model::sighting::CursorMove;
 use crate::model::topic::Topic;
@@ -154,7 +153,7 @@ pub async fn add(api: &Api, params: AddParams) -> Result<Id, Fault> {
     let imap = server::merge(None, &params.server, &email)?;
     let folders = if params.folders.is_empty() { vec!["INBOX".to_owned()] } else { check_folders(params.folders)? };
     let account_id = AccountId(api.new_id());
-    let link_template = check_link(params.link_template.as_deref())?.flatten();
+    let link_template = link::check(params.link_template.as_deref())?.flatten();
     let mailbox_id = MailboxId(mailbox_id);
     let mailbox = Mailbox { account_id, mailbox_id, email, imap, folders, link_template, paused: false };
     let name = SecretName::mailbox(&mailbox.account_id);
@@ -196,7 +195,7 @@ pub async fn set(api: &Api, params: SetParams) -> Result<Nothing, Fault> {
     if !params.folders.is_empty() {
         mailbox.folders = check_folders(params.folders)?;
     }
-    if let Some(link_template) = check_link(params.link_template.as_deref())? {
+    if let Some(link_template) = link::check(params.link_template.as_deref())? {
         mailbox.link_template = link_template;
     }
     mailbox.imap = server::merge(mailbox.imap, &params.server, &mailbox.email)?;
@@ -373,18 +372,6 @@ fn show(api: &Api, mailbox: Mailbox, seen: LastSeen) -> MailboxView {
         pin: imap.as_ref().and_then(|server| server.pin.clone()),
         allow_plaintext: imap.is_some_and(|server| server.allow_plaintext),
     }
-}
-
-/// A template as it is kept; `None`: nothing was given.
-fn check_link(given: Option<&str>) -> Result<Option<Option<String>>, Fault> {
-    let Some(template) = given.map(str::trim) else { return Ok(None) };
-    if template.is_empty() {
-        return Ok(Some(None));
-    }
-    link::check_template(template).map_err(|wanted| {
-        invalid(format!("{template:?} cannot be the link of a mailbox"), format!("give --link-template {wanted}"))
-    })?;
-    Ok(Some(Some(template.to_owned())))
 }
 
 pub(super) fn check_email(text: &str) -> Result<String, Fault> {

@@ -7,6 +7,8 @@ use crate::api::{
     Api, about, alarms, attention, data, demo, destination, destination_form, doctor, duplicates, explain, give,
     history, ingest, mail, mailbox, mailbox_setup, notification, parse, removal, report, route, rule, rule_try,
     settings, source, status, test, wait, watch, window,
+    Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
+    mail, mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
 };
 use crate::model::error::Fault;
 

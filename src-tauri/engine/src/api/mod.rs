@@ -16,6 +16,7 @@ pub mod history;
 pub mod ingest;
 pub mod mail;
 pub mod mailbox;
+mod mailbox_link;
 pub mod mailbox_server;
 pub mod mailbox_setup;
 pub mod methods;

@@ -639,6 +639,12 @@ export type MarkReadParams = {
   message_key: string,
 };
 
+/** Parameters of `mail.mark_read`. */
+export type MarkReadParams = {
+  /** Which mail. */
+  message_key: string,
+};
+
 /** Nothing to give, or nothing to say. */
 export type Nothing = Record<string, never>;
 
@@ -1160,6 +1166,7 @@ export interface Methods {
   'watch.check_now': [Nothing, Nothing];
   'watch.pause': [PauseParams, Paused];
   'watch.resume': [Nothing, Nothing];
+  'mail.mark_read': [MarkReadParams, Nothing];
   'window.open': [OpenParams, Nothing];
   'doctor.run': [Nothing, Array<Finding>];
 }
