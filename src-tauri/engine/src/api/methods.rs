@@ -9,6 +9,7 @@ use crate::api::{
     window,
     mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
     mailbox, notification, parse, route, rule, settings, source, status, wait, watch, window,
+    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, watch, window,
 };
 use crate::model::error::Fault;
 

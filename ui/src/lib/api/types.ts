@@ -660,6 +660,18 @@ export type Page = {
   before?: string,
 };
 
+/** Parameters of `watch.pause`. */
+export type PauseParams = {
+  /** For how long; null: until tomorrow at 07:00. */
+  minutes: number | null,
+};
+
+/** What `watch.pause` gives. */
+export type Paused = {
+  /** When it ends by itself. */
+  until: Time,
+};
+
 /** What is worse: told twice, or not told. */
 export type Policy = 'never-twice' | 'never-lost';
 
@@ -916,6 +928,14 @@ export type Status = {
   today: Today,
   /** What is to be done for a destination, by its id; those with nothing to do are not there. */
   by_destination: { [key in string]: ToDo },
+  /** All watching is paused until then; null: it is not. */
+  paused_until: Time | null,
+  /** This computer has no network since then; null: it has one, or nothing runs. */
+  offline_since: Time | null,
+  /** Why secrets cannot be read; null: they can. */
+  keychain_error: string | null,
+  /** Whether the owner sees a tray icon. */
+  tray: TrayState,
 };
 
 /** A report that was suppressed. */
@@ -981,6 +1001,10 @@ export type Today = {
 export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms' | 'mailboxes' | 'destinations' | 'sources' | 'routes' | 'rules' | 'settings';
 
 /** A row of `rule.try`: what rules would do with a mail. */
+/** Whether the owner sees a tray icon. */
+export type TrayState = "shown" | "no_host" | "none";
+
+/** A row of `rule.try`: what the present rules would do with a mail. */
 export type TryRow = {
   /** The mail. */
   message_key: string,
@@ -1070,6 +1094,9 @@ export interface Methods {
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
   'mail.mark_read': [MarkReadParams, Nothing];
+  'watch.check_now': [Nothing, Nothing];
+  'watch.pause': [PauseParams, Paused];
+  'watch.resume': [Nothing, Nothing];
   'window.open': [OpenParams, Nothing];
   'notification.notify_to': [NotifyToParams, Again];
   'test.send': [TestSendParams, SentTest];

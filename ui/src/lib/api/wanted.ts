@@ -76,12 +76,6 @@ export type AttentionEntry = AttentionRow & { from?: string | null; from_name?: 
 
 /** What `status.get` should say besides. */
 export interface StatusExtras {
-  /** All watching is paused until then; absent or null: it is not. */
-  paused_until?: Time | null;
-  /** This computer has no network since then. */
-  offline_since?: Time | null;
-  /** The keychain cannot be used. */
-  keychain_error?: string | null;
   /** How many of a destination are not delivered, uncertain, waiting, and when the next is sent, by destination id. */
   by_destination?: Record<
     string,
@@ -131,11 +125,6 @@ export interface WantedMethods {
   'duplicates.search': [Page & DuplicatesFilter, DuplicatesEntry[]];
   /** Sightings and rings of the last so many days, and why repeats were suppressed. */
   'duplicates.summary': [{ days: number }, DuplicatesSummary];
-  /** Checks every mailbox now. */
-  'watch.check_now': [Nothing, Nothing];
-  /** Pauses all watching for so many minutes; null: until tomorrow at 07:00. */
-  'watch.pause': [{ minutes: number | null }, Nothing];
-  'watch.resume': [Nothing, Nothing];
   /** Sends one message through rules, outbox and channels, to every destination or to one. */
   'test.send': [{ destination?: string }, SentTest];
   /** Tries a destination that is not stored. */

@@ -150,6 +150,7 @@ export const reading: Handlers = {
       paused_until: world.pausedUntil,
       offline_since: null,
       keychain_error: null,
+      tray: 'shown',
       by_destination: full ? rest.byDestination : {},
       update: null,
     };
@@ -197,7 +198,7 @@ export const reading: Handlers = {
     world.pausedUntil =
       minutes === null ? '2026-05-15T07:00:00.000Z' : time(Date.parse('2026-05-14T14:31:40Z') + minutes * 60_000);
     world.changed(['status', 'mailboxes']);
-    return {};
+    return { until: world.pausedUntil };
   },
   'watch.resume': (world) => {
     world.pausedUntil = null;
