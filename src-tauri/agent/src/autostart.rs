@@ -9,8 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
-use ringonce_engine::api::Api;
-use ringonce_engine::api::settings::{self, GetParams};
 use ringonce_engine::kernel::Kernel;
 use ringonce_engine::model::error::Fault;
 use ringonce_engine::model::topic::Topic;
@@ -35,10 +33,10 @@ impl Autostart {
     }
 
     /// Keeps the entry as the setting says.
-    pub(crate) async fn keep(&self, api: &Api, kernel: &Kernel) {
+    pub(crate) async fn keep(&self, kernel: &Kernel) {
         let mut topics = kernel.topics.subscribe();
         loop {
-            match self.wanted(api, kernel).await {
+            match self.wanted(kernel).await {
                 Ok(Some(wanted)) => {
                     if let Err(error) = self.put(wanted) {
                         tracing::warn!(%error, "Starting at login cannot be set up");
@@ -58,12 +56,11 @@ impl Autostart {
     }
 
     /// `None`: leave it alone.
-    async fn wanted(&self, api: &Api, kernel: &Kernel) -> Result<Option<bool>, Fault> {
+    async fn wanted(&self, kernel: &Kernel) -> Result<Option<bool>, Fault> {
         if self.data_dir.is_some() && !kernel.store.read(setting::list).await?.contains_key(SETTING) {
             return Ok(None);
         }
-        let setting = settings::get(api, GetParams { key: SETTING.to_owned() }).await?;
-        Ok(Some(setting.value == "true"))
+        Ok(Some(kernel.configuration().await?.settings.start_at_login))
     }
 
     fn put(&self, wanted: bool) -> io::Result<()> {

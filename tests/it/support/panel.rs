@@ -28,6 +28,8 @@ pub struct Entry {
     pub enabled: bool,
 }
 
+/// An item on the bus: its id, its properties, its children.
+type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
 type Pixmaps = Vec<(i32, i32, Vec<u8>)>;
 type Registered = Arc<Mutex<Vec<String>>>;
 
@@ -186,8 +188,7 @@ impl Icon<'_> {
         let work = async {
             let menu = self.menu_proxy().await?;
             let answer = menu.call_method("GetLayout", &(0_i32, -1_i32, Vec::<String>::new())).await?;
-            let (_, (_, _, children)): (u32, (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>)) =
-                answer.body().deserialize()?;
+            let (_, (_, _, children)): (u32, Layout) = answer.body().deserialize()?;
             Ok(children)
         };
         let mut entries = Vec::new();

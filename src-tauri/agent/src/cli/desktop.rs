@@ -71,7 +71,7 @@ async fn desk(resident: &Resident, data_dir: &Path, background: bool, autostart:
     tokio::join!(
         Keeper::new(windows.clone(), data_dir).run(),
         tray::run(api, kernel, resident.stop_token()),
-        autostart.keep(api, kernel),
+        autostart.keep(kernel),
         first,
         pressed,
     );

@@ -110,6 +110,7 @@ fn clock(time: &str, words: &Words, now: Timestamp, zone: &TimeZone) -> String {
 mod tests {
     use ringonce_engine::api::destination::DestinationStatus;
     use ringonce_engine::api::status::Today;
+    use ringonce_engine::words::Language;
 
     use super::*;
 
@@ -149,7 +150,7 @@ mod tests {
 
     #[track_caller]
     fn check(status: &Status, mark: Mark, sentence: &str) {
-        let face = Face::of(status, Words::of_setting("en"), NOW.parse().unwrap(), &TimeZone::UTC);
+        let face = Face::of(status, Words::of(Language::En), NOW.parse().unwrap(), &TimeZone::UTC);
         assert_eq!((face.mark, face.sentence.as_str()), (mark, sentence));
     }
 

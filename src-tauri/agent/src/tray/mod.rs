@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use ringonce_engine::api::settings::{self, GetParams};
 use ringonce_engine::api::view::Nothing;
 use ringonce_engine::api::watch::{self, PauseParams};
 use ringonce_engine::api::window::TrayState;
@@ -41,8 +40,6 @@ const BUS_AGAIN_AFTER: Duration = Duration::from_secs(30);
 const REPLY_WAIT: Duration = Duration::from_millis(100);
 /// Where the window shows what needs attention.
 const ATTENTION: &str = "#/attention";
-/// The owner's language.
-const LANGUAGE: &str = "ui.language";
 
 /// What the owner clicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +61,7 @@ pub(crate) async fn run(api: &Api, kernel: &Kernel, stop: &CancellationToken) {
     let mut panel = Panel::default();
     let mut item: Option<Item> = None;
     loop {
-        refresh(api, &actions, &mut item, panel.ink()).await;
+        refresh(api, kernel, &actions, &mut item, panel.ink()).await;
         let clicked = tokio::select! {
             action = clicked.recv() => Some(action.unwrap_or(Action::Quit)),
             () = concerning(&mut topics) => {
@@ -93,8 +90,8 @@ pub(crate) async fn run(api: &Api, kernel: &Kernel, stop: &CancellationToken) {
     stop.cancel();
 }
 
-async fn refresh(api: &Api, actions: &UnboundedSender<Action>, item: &mut Option<Item>, ink: Ink) {
-    let face = match face(api).await {
+async fn refresh(api: &Api, kernel: &Kernel, actions: &UnboundedSender<Action>, item: &mut Option<Item>, ink: Ink) {
+    let face = match face(api, kernel).await {
         Ok(face) => face,
         Err(fault) => return tracing::warn!("The tray is not refreshed: {fault}"),
     };
@@ -110,10 +107,9 @@ async fn refresh(api: &Api, actions: &UnboundedSender<Action>, item: &mut Option
     }
 }
 
-async fn face(api: &Api) -> Result<Face, Fault> {
+async fn face(api: &Api, kernel: &Kernel) -> Result<Face, Fault> {
     let status = status::get(api, Nothing {}).await?;
-    let language = settings::get(api, GetParams { key: LANGUAGE.to_owned() }).await;
-    let words = Words::of_setting(language.as_ref().map_or("system", |setting| &setting.value));
+    let words = Words::of(kernel.configuration().await?.settings.language.language());
     Ok(Face::of(&status, words, Timestamp::now(), &TimeZone::system()))
 }
 

@@ -1,14 +1,6 @@
 //! The words of the tray: one table, whole sentences, a column for each language.
 
-use std::env;
-
-/// A language the tray speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    English,
-    Russian,
-    Polish,
-}
+use ringonce_engine::words::Language;
 
 /// A sentence in the forms that numbers ask for: one, few, many. `{n}` is the number.
 type Counted = [&'static str; 3];
@@ -43,7 +35,7 @@ pub(crate) struct Words {
 }
 
 const ENGLISH: Words = Words {
-    language: Language::English,
+    language: Language::En,
     check_now: "Check now",
     pause: "Pause",
     half_an_hour: "30 minutes",
@@ -74,7 +66,7 @@ const ENGLISH: Words = Words {
 };
 
 const RUSSIAN: Words = Words {
-    language: Language::Russian,
+    language: Language::Ru,
     check_now: "Проверить сейчас",
     pause: "Пауза",
     half_an_hour: "На 30 минут",
@@ -105,7 +97,7 @@ const RUSSIAN: Words = Words {
 };
 
 const POLISH: Words = Words {
-    language: Language::Polish,
+    language: Language::Pl,
     check_now: "Sprawdź teraz",
     pause: "Wstrzymaj",
     half_an_hour: "Na 30 minut",
@@ -132,25 +124,9 @@ const POLISH: Words = Words {
 };
 
 impl Words {
-    /// In the language of the setting `ui.language`; `system` and what is not known: of the system.
-    pub(crate) fn of_setting(setting: &str) -> &'static Self {
-        Self::of_locale(setting).unwrap_or_else(Self::of_system)
-    }
-
-    fn of_system() -> &'static Self {
-        // An empty variable counts as none.
-        let named = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(named);
-        locale.and_then(|locale| Self::of_locale(&locale)).unwrap_or(&ENGLISH)
-    }
-
-    fn of_locale(locale: &str) -> Option<&'static Self> {
-        match locale.split(['_', '.', '-', '@']).next() {
-            Some("en") => Some(&ENGLISH),
-            Some("ru") => Some(&RUSSIAN),
-            Some("pl") => Some(&POLISH),
-            _ => None,
-        }
+    /// In a language.
+    pub(crate) fn of(language: Language) -> &'static Self {
+        language.pick(&ENGLISH, &RUSSIAN, &POLISH)
     }
 
     /// So many mailboxes are watched, all there are.
@@ -164,15 +140,7 @@ impl Words {
     }
 
     fn counted(&self, [one, few, many]: Counted, n: i64) -> String {
-        let (ten, hundred) = (n % 10, n % 100);
-        let few_by_digits = (2..=4).contains(&ten) && !(12..=14).contains(&hundred);
-        let sentence = match self.language {
-            Language::English if n == 1 => one,
-            Language::Russian if ten == 1 && hundred != 11 => one,
-            Language::Polish if n == 1 => one,
-            Language::Russian | Language::Polish if few_by_digits => few,
-            _ => many,
-        };
+        let sentence = self.language.plural(n.unsigned_abs(), one, few, many);
         fill(sentence, "n", &n.to_string())
     }
 }
@@ -218,19 +186,5 @@ mod tests {
             ],
         );
         assert_eq!(RUSSIAN.watching(1), "Слежу за 1 ящиком.");
-    }
-
-    #[test]
-    fn a_locale_names_its_language() {
-        let check = |locale: &str, open: Option<&str>| {
-            assert_eq!(Words::of_locale(locale).map(|words| words.open), open, "{locale}");
-        };
-        check("en_GB.UTF-8", Some("Open Ringonce"));
-        check("ru_RU.UTF-8", Some("Открыть Ringonce"));
-        check("pl", Some("Otwórz Ringonce"));
-        check("pl-PL", Some("Otwórz Ringonce"));
-        for other in ["system", "C", "de_DE", ""] {
-            check(other, None);
-        }
     }
 }

@@ -1066,6 +1066,10 @@ export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms'
 export type TrayState = "shown" | "no_host" | "none";
 
 /** A row of `rule.try`: what rules would do with a mail. */
+/** Whether the owner sees a tray icon. */
+export type TrayState = "shown" | "no_host" | "none";
+
+/** A row of `rule.try`: what the present rules would do with a mail. */
 export type TryRow = {
   /** The mail. */
   message_key: string,
@@ -1160,6 +1164,11 @@ export interface Methods {
   'notification.dismiss': [Id, Settled];
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
+  'mail.mark_read': [MarkReadParams, Nothing];
+  'watch.check_now': [Nothing, Nothing];
+  'watch.pause': [PauseParams, Paused];
+  'watch.resume': [Nothing, Nothing];
+  'window.open': [OpenParams, Nothing];
   'notification.notify_to': [NotifyToParams, Again];
   'test.send': [TestSendParams, SentTest];
   'mail.mark_read': [MarkReadParams, Nothing];

@@ -159,6 +159,7 @@ export const reading: Handlers = {
       paused_until: world.pausedUntil,
       offline_since: null,
       keychain_error: null,
+      tray: 'shown',
       by_destination: full ? rest.byDestination : {},
       tray: 'shown',
       update: null,
