@@ -641,7 +641,7 @@ export type ProviderView = {
 };
 
 /** A fixed reason. */
-export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
+export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'demo' | 'demo_silent' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
 
 /** Parameters of `notification.redrive`. */
 export type RedriveParams = {

@@ -24,7 +24,6 @@ export class World {
   rules: RuleEntry[] = [];
   settings: SettingView[] = rest.settings();
   pausedUntil: string | null = null;
-  demo = false;
   count = 0;
   readonly mode: FakeMode;
   readonly changed: (topics: Topic[]) => void;
