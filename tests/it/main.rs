@@ -33,6 +33,7 @@ mod privacy;
 mod rules;
 mod secrets;
 mod servers;
+mod set_up;
 mod tidy;
 mod transfer;
 mod tray;

@@ -157,6 +157,22 @@ describe('set-up', () => {
     expect(called(host, 'mailbox.add')[0]).toMatchObject({ server: { port: 1143, pin: 'a0'.repeat(32) } });
   });
 
+  it('is not over with a demo mailbox, which goes as it came', async () => {
+    const { user, host } = await open('', 'empty');
+    await user.click(await button('Try it with a demo mailbox'));
+    await screen.findByText('The demo mailbox is running.');
+    expect(called(host, 'demo.start')).toHaveLength(1);
+    location.hash = '#/setup';
+    await screen.findByRole('textbox', { name: 'Your e-mail address' });
+    location.hash = '#/mailboxes';
+    await user.click(await button('More'));
+    await user.click(await screen.findByRole('menuitem', { name: /Remove/ }));
+    await screen.findByText('Its invented mail goes from the history too.');
+    expect(called(host, 'mailbox.removal')).toHaveLength(1);
+    await user.click(await button('Remove mailbox'));
+    await screen.findByText('Add a mailbox to start.');
+  });
+
   it('asks for the server where none answers', async () => {
     const { user } = await open('mailboxes/add');
     await user.type(await screen.findByRole('textbox', { name: 'Your e-mail address' }), 'mira@nowhere.example{Enter}');

@@ -51,6 +51,7 @@ describe('addresses', () => {
       web: 'https://ntfy.example.org/ring',
     });
     expect(ntfyAddresses('http://10.0.0.2:8080', 'ring')?.app).toBe('ntfy://10.0.0.2:8080/ring?secure=false');
+    expect(ntfyAddresses('https://example.org/ntfy/', 'ring')).toEqual({ web: 'https://example.org/ntfy/ring' });
     expect(ntfyAddresses('nonsense', 'ring')).toBeUndefined();
   });
   it('in the window are read as they are written', () => {

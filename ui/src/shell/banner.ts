@@ -1,7 +1,7 @@
 /** The one banner: the first that applies, in a fixed order. */
 import type { IconName } from '$lib/design/glyphs';
 import { link } from '$lib/mail/links';
-import type { FullStatus } from '$lib/api/wanted';
+import type { Status } from '$lib/api/types';
 import type { Key, Values } from '$lib/words/words.svelte';
 
 export interface BannerContent {
@@ -13,7 +13,7 @@ export interface BannerContent {
   act?: { label: Key; href?: string; does?: 'resume' | 'check' };
 }
 
-export function banner(status: FullStatus, clock: (at: number) => string): BannerContent | undefined {
+export function banner(status: Status, clock: (at: number) => string): BannerContent | undefined {
   const at = (time: string) => clock(Date.parse(time));
   if (status.keychain_error)
     return {
@@ -60,13 +60,6 @@ export function banner(status: FullStatus, clock: (at: number) => string): Banne
       cause: 'banner.paused.cause',
       values: { time: at(status.paused_until) },
       act: { label: 'act.resume', does: 'resume' },
-    };
-  if (status.update)
-    return {
-      tone: 'info',
-      title: 'banner.update.title',
-      cause: 'banner.update.cause',
-      values: { version: status.update },
     };
   return undefined;
 }

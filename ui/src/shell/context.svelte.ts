@@ -2,13 +2,13 @@
 import type { Api } from '$lib/api/api.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { SettingView } from '$lib/api/types';
-import type { FullStatus } from '$lib/api/wanted';
+import type { Status } from '$lib/api/types';
 import { placeOf, type Place } from '$lib/mail/links';
 import { systemLanguage, type Language, type Words } from '$lib/words/words.svelte';
 
 export class Shell {
   place = $state.raw<Place>({ page: 'status', rest: [] });
-  readonly status: Resource<FullStatus>;
+  readonly status: Resource<Status>;
   readonly settings: Resource<SettingView[]>;
   readonly #api: Api;
   readonly #words: Words;

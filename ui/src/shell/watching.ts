@@ -1,5 +1,5 @@
 /** The state of the whole, folded into a bell, a word and a few words more: the worst wins. */
-import type { FullStatus } from '$lib/api/wanted';
+import type { Status } from '$lib/api/types';
 import type { MarkState } from '$lib/design/Mark.svelte';
 import type { Words } from '$lib/words/words.svelte';
 
@@ -9,7 +9,7 @@ export interface Watching {
   detail: string;
 }
 
-export function watching(status: FullStatus | undefined, words: Words): Watching {
+export function watching(status: Status | undefined, words: Words): Watching {
   const { say } = words;
   if (!status) return { mark: 'watching', word: 'Ringonce', detail: '' };
   const at = (time: string) => words.clock(Date.parse(time));

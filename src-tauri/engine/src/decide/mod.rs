@@ -76,9 +76,9 @@ pub fn decide_demo(rulebook: &Rulebook) -> Decision {
     let here = rulebook.destinations.iter().filter(|one| one.kind == THIS_COMPUTER && one.paused.is_none());
     let ways: Vec<Vec<DestinationId>> = here.map(|destination| vec![destination.id.clone()]).collect();
     if ways.is_empty() {
-        return fixed(Outcome::Silent, "a demo mail rings only on this computer");
+        return fixed(Outcome::Silent, reason::DEMO_SILENT);
     }
-    fixed(Outcome::Notify(ways), "a demo mail")
+    fixed(Outcome::Notify(ways), reason::DEMO)
 }
 
 /// On which occasion a mail is told together with others.

@@ -28,11 +28,15 @@ pub const MAILBOX_REMOVED: &str = "its mailbox was removed";
 pub const TEST: &str = "a test";
 /// A message of Ringonce itself about trouble.
 pub const ALARM: &str = "alarm";
+/// Invented mail that rings on this computer.
+pub const DEMO: &str = "a demo mail";
+/// Invented mail where this computer is told nothing.
+pub const DEMO_SILENT: &str = "a demo mail rings only on this computer";
 /// Begins the reason of what is told in a digest.
 pub const IN_DIGEST: &str = "in digest ";
 
 /// The word of each fixed reason.
-const CODES: [(&str, &str); 17] = [
+const CODES: [(&str, &str); 19] = [
     (BASELINE, "baseline"),
     (OLD, "old"),
     (BEFORE_REBUILD, "before_rebuild"),
@@ -46,6 +50,8 @@ const CODES: [(&str, &str); 17] = [
     (MAILBOX_REMOVED, "mailbox_removed"),
     (TEST, "test"),
     (ALARM, "alarm"),
+    (DEMO, "demo"),
+    (DEMO_SILENT, "demo_silent"),
     (Occasion::CatchUp.reason(), "catch_up"),
     (Occasion::Rebuild.reason(), "rebuilt"),
     (Occasion::Restore.reason(), "restored"),

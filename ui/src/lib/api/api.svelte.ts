@@ -1,12 +1,12 @@
 /** The one door to the engine: typed calls, and who is to be told of a change. */
 import { getContext, setContext } from 'svelte';
 import { SvelteDate } from 'svelte/reactivity';
+import type { AppMethods } from './app';
 import { asFault, type Fault } from './fault';
 import type { Host } from './host';
 import type { HistoryParams, HistoryRow, Methods, Page, Topic } from './types';
-import type { ExtendedMethods, WantedMethods } from './wanted';
 
-export type All = Omit<Methods, keyof ExtendedMethods> & ExtendedMethods & WantedMethods;
+export type All = Methods & AppMethods;
 export type MethodName = keyof All;
 /** What narrows the history. */
 export type HistoryFilter = Omit<HistoryParams, keyof Page>;

@@ -418,14 +418,6 @@ export type FoldersParams = {
   password?: SecretText,
 };
 
-/** What the value of a field looks like. */
-export type FormView = { "kind": "url" } | { "kind": "text" } | { "kind": "bool" } | { "kind": "number",
-/** Smallest. */
-min: number,
-/** Largest. */
-max: number,
-};
-
 /** Parameters of `history.list`; each narrows, what is absent does not. */
 export type HistoryParams = {
   /** Rows at most; never more than `limits::PAGE_ROWS_MAX`. */
@@ -639,12 +631,6 @@ export type MarkReadParams = {
   message_key: string,
 };
 
-/** Parameters of `mail.mark_read`. */
-export type MarkReadParams = {
-  /** Which mail. */
-  message_key: string,
-};
-
 /** Nothing to give, or nothing to say. */
 export type Nothing = Record<string, never>;
 
@@ -769,7 +755,7 @@ export type ProviderView = {
 };
 
 /** A fixed reason. */
-export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
+export type ReasonCode = 'baseline' | 'old' | 'before_rebuild' | 'unreadable' | 'awaiting_mail' | 'junk' | 'sent' | 'everything_else' | 'no_destination' | 'owner_again' | 'mailbox_removed' | 'test' | 'alarm' | 'demo' | 'demo_silent' | 'catch_up' | 'rebuilt' | 'restored' | 'expired' | 'in_digest';
 
 /** Parameters of `notification.redrive`. */
 export type RedriveParams = {
@@ -1066,10 +1052,6 @@ export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms'
 export type TrayState = "shown" | "no_host" | "none";
 
 /** A row of `rule.try`: what rules would do with a mail. */
-/** Whether the owner sees a tray icon. */
-export type TrayState = "shown" | "no_host" | "none";
-
-/** A row of `rule.try`: what the present rules would do with a mail. */
 export type TryRow = {
   /** The mail. */
   message_key: string,
@@ -1164,18 +1146,12 @@ export interface Methods {
   'notification.dismiss': [Id, Settled];
   'notification.redrive': [RedriveParams, Redriven];
   'notification.notify_again': [AgainParams, Again];
-  'mail.mark_read': [MarkReadParams, Nothing];
-  'watch.check_now': [Nothing, Nothing];
-  'watch.pause': [PauseParams, Paused];
-  'watch.resume': [Nothing, Nothing];
-  'window.open': [OpenParams, Nothing];
   'notification.notify_to': [NotifyToParams, Again];
   'test.send': [TestSendParams, SentTest];
   'mail.mark_read': [MarkReadParams, Nothing];
   'watch.check_now': [Nothing, Nothing];
   'watch.pause': [PauseParams, Paused];
   'watch.resume': [Nothing, Nothing];
-  'mail.mark_read': [MarkReadParams, Nothing];
   'window.open': [OpenParams, Nothing];
   'doctor.run': [Nothing, Array<Finding>];
 }

@@ -1,11 +1,16 @@
-/** Addresses of an ntfy topic: one its app opens, one for a browser. */
-export function ntfyAddresses(server: string, topic: string): { app: string; web: string } | undefined {
+/**
+ * Addresses of an ntfy topic: one its app opens (docs.ntfy.sh, "ntfy:// links"), one for a browser. The app's form has
+ * no place for a path before the topic.
+ */
+export function ntfyAddresses(server: string, topic: string): { app?: string; web: string } | undefined {
   try {
     const url = new URL(server);
     if (!/^https?:$/.test(url.protocol) || topic.trim() === '') return undefined;
-    const path = `${url.pathname.replace(/\/+$/, '')}/${encodeURIComponent(topic.trim())}`;
-    const insecure = url.protocol === 'http:' ? '?secure=false' : '';
-    return { app: `ntfy://${url.host}${path}${insecure}`, web: `${url.origin}${path}` };
+    const base = url.pathname.replace(/\/+$/, '');
+    const last = encodeURIComponent(topic.trim());
+    const web = `${url.origin}${base}/${last}`;
+    if (base !== '') return { web };
+    return { app: `ntfy://${url.host}/${last}${url.protocol === 'http:' ? '?secure=false' : ''}`, web };
   } catch {
     return undefined;
   }

@@ -69,8 +69,6 @@ export const en = {
   'banner.destination.act': 'Enter new access…',
   'banner.paused.title': 'Paused until {time}.',
   'banner.paused.cause': 'Mail is collected and rings then.',
-  'banner.update.title': 'Version {version} is ready.',
-  'banner.update.cause': 'It is used from the next start.',
 
   // faults
   'fault.title': 'This page cannot be shown right now.',
@@ -709,6 +707,19 @@ export const en = {
   'gen.demo': 'Demo mailbox',
   'gen.demo.say': 'Invented mail that arrives several times and rings once.',
   'gen.demo.act': 'Start it',
+  'gen.demo.stop': 'End it',
+  'wiz.demo.stopped': 'The demo mailbox is gone, and its mail with it.',
+  'mb.demo': 'Demo, invented mail',
+  'mb.remove.demo': 'Its invented mail goes from the history too.',
+  'remove.waiting':
+    '{n, plural, one {# notification that is not delivered is cancelled.} other {# notifications that are not delivered are cancelled.}}',
+  'remove.sources':
+    '{n, plural, one {# webhook that reports its mail is removed.} other {# webhooks that report its mail are removed.}}',
+  'remove.rules':
+    '{n, plural, one {# rule that names it has no use any more.} other {# rules that name it have no use any more.}}',
+  'remove.routes': 'Rules still tell by it ({routes}). Change them first.',
+  'reason.demo': 'A demo mail, it rings only on this computer',
+  'reason.demo_silent': 'A demo mail, it would ring only on this computer',
   'gen.version': 'Ringonce {version}',
   'gen.version.say': 'One mail, one ring. MIT licence.',
   'gen.folder': 'Data folder',

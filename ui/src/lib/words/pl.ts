@@ -73,8 +73,6 @@ export const pl: Record<Key, string> = {
   'banner.destination.act': 'Podaj nowy dostęp…',
   'banner.paused.title': 'Wstrzymano do {time}.',
   'banner.paused.cause': 'Poczta się zbiera i wtedy zadzwoni.',
-  'banner.update.title': 'Wersja {version} jest gotowa.',
-  'banner.update.cause': 'Zadziała od następnego uruchomienia.',
 
   // faults
   'fault.title': 'Tej strony nie można teraz pokazać.',
@@ -724,6 +722,19 @@ export const pl: Record<Key, string> = {
   'gen.demo': 'Skrzynka demonstracyjna',
   'gen.demo.say': 'Zmyślona poczta przychodzi wiele razy, a dzwoni raz.',
   'gen.demo.act': 'Uruchom',
+  'gen.demo.stop': 'Zakończ',
+  'wiz.demo.stopped': 'Skrzynka demo zniknęła razem ze swoją pocztą.',
+  'mb.demo': 'Demo, zmyślona poczta',
+  'mb.remove.demo': 'Zmyślona poczta zniknie też z historii.',
+  'remove.waiting':
+    '{n, plural, one {# niedostarczone powiadomienie zostanie anulowane.} few {# niedostarczone powiadomienia zostaną anulowane.} many {# niedostarczonych powiadomień zostanie anulowanych.} other {# niedostarczonego powiadomienia zostanie anulowane.}}',
+  'remove.sources':
+    '{n, plural, one {# webhook zgłaszający jej pocztę zostanie usunięty.} few {# webhooki zgłaszające jej pocztę zostaną usunięte.} many {# webhooków zgłaszających jej pocztę zostanie usuniętych.} other {# webhooka zgłaszającego jej pocztę zostanie usunięte.}}',
+  'remove.rules':
+    '{n, plural, one {# reguła, która ją wymienia, przestanie działać.} few {# reguły, które ją wymieniają, przestaną działać.} many {# reguł, które ją wymieniają, przestanie działać.} other {# reguły, która ją wymienia, przestanie działać.}}',
+  'remove.routes': 'Reguły wciąż z niego korzystają ({routes}). Najpierw je zmień.',
+  'reason.demo': 'Wiadomość demo, dzwoni tylko na tym komputerze',
+  'reason.demo_silent': 'Wiadomość demo, zadzwoniłaby tylko na tym komputerze',
   'gen.version': 'Ringonce {version}',
   'gen.version.say': 'Jedna wiadomość, jeden dzwonek. Licencja MIT.',
   'gen.folder': 'Folder danych',

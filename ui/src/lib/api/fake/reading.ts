@@ -161,8 +161,6 @@ export const reading: Handlers = {
       keychain_error: null,
       tray: 'shown',
       by_destination: full ? rest.byDestination : {},
-      tray: 'shown',
-      update: null,
     };
   },
   'history.list': (world, { before, limit, ...filter }) =>

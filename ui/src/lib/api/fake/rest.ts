@@ -33,6 +33,7 @@ const box = (id: string, email: string, more: Partial<MailboxView>): MailboxView
   ca_file: null,
   pin: null,
   allow_plaintext: false,
+  demo: false,
   ...more,
 });
 export const mailboxes = (): MailboxView[] => [
@@ -45,6 +46,17 @@ export const mailboxes = (): MailboxView[] => [
     last_mail_at: past(69 * MINUTE),
   }),
 ];
+export const demoMailbox = (): MailboxView =>
+  box('mbdemo00', 'demo@example.com', {
+    mailbox_id: 'ringonce-demo',
+    method: 'push',
+    host: null,
+    port: null,
+    tls: null,
+    username: null,
+    folders: [],
+    demo: true,
+  });
 export const troubledMailbox = (): MailboxView =>
   box('mbchoir0', 'mira@choir.example.net', {
     state: 'sign_in',

@@ -96,6 +96,7 @@ export const setting: Handlers = {
       ca_file: given.server?.ca_file || null,
       pin: given.server?.pin || null,
       allow_plaintext: given.server?.allow_plaintext ?? false,
+      demo: false,
     };
     world.mailboxes = [...world.mailboxes, made];
     world.changed(['mailboxes', 'status']);
@@ -124,6 +125,10 @@ export const setting: Handlers = {
   },
   'mailbox.pause': (world, { id }) => setState(world, id, 'paused'),
   'mailbox.resume': (world, { id }) => setState(world, id, 'watching'),
+  'mailbox.removal': (world, { id }) => {
+    world.need(world.mailboxes, id);
+    return { waiting: 2, held: 0, sources: 1, rules: 0, routes: [] };
+  },
   'mailbox.remove': (world, { id }) => {
     world.need(world.mailboxes, id);
     world.mailboxes = world.mailboxes.filter((one) => one.id !== id);
@@ -178,6 +183,11 @@ export const setting: Handlers = {
   },
   'destination.pause': (world, { id }) => setPlace(world, id, 'paused'),
   'destination.resume': (world, { id }) => setPlace(world, id, 'ready'),
+  'destination.removal': (world, { id }) => {
+    world.need(world.destinations, id);
+    const routes = world.routes.filter((route) => route.to === id).map((route) => route.name);
+    return { waiting: 1, held: 0, sources: 0, rules: 0, routes };
+  },
   'destination.remove': (world, { id }) => {
     world.need(world.destinations, id);
     if (world.routes.some((route) => route.to === id)) throw fault('conflict', 'a rule tells by it');
@@ -252,16 +262,23 @@ export const setting: Handlers = {
     return next;
   },
   'demo.start': (world) => {
-    world.demo = true;
+    if (!world.mailboxes.some((one) => one.demo)) world.mailboxes = [...world.mailboxes, rest.demoMailbox()];
+    world.changed(['mailboxes', 'status']);
     return {};
   },
   'demo.stop': (world) => {
-    world.demo = false;
+    world.mailboxes = world.mailboxes.filter((one) => !one.demo);
+    world.changed(['mailboxes', 'status']);
     return {};
   },
   'data.export': () => ({ path: '/home/mira/ringonce-2026-05-14.zip' }),
   'data.report': () => ({ path: '/home/mira/ringonce-report.txt' }),
-  'app.about': () => ({ version: '0.1.0', data_dir: '/home/mira/.local/share/ringonce', schema: 4 }),
+  'app.about': () => ({
+    version: '0.1.0',
+    data_dir: '/home/mira/.local/share/ringonce',
+    schema: 4,
+    secrets: 'keyring',
+  }),
 };
 
 function setState(world: World, id: string, state: MailboxView['state']) {

@@ -26,7 +26,6 @@ export class World {
   rules: RuleView[] = [];
   settings: SettingView[] = rest.settings();
   pausedUntil: string | null = null;
-  demo = false;
   count = 0;
   readonly mode: FakeMode;
   readonly changed: (topics: Topic[]) => void;
