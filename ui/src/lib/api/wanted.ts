@@ -24,13 +24,9 @@ export interface ExtendedMethods {
 
 /** Methods that are not there yet. */
 export interface WantedMethods {
-  /** A mailbox of invented mail, each arriving several times, for the curious. */
-  'demo.start': [Nothing, Nothing];
-  'demo.stop': [Nothing, Nothing];
   /** Opens an address in the system's browser; only https, after a check of the scheme. */
   'link.open': [{ url: string }, Nothing];
   /** Asks where to by a native dialog and writes a copy of the data, or a problem report without mail content. */
   'data.export': [Nothing, { path: string | null }];
   'data.report': [Nothing, { path: string | null }];
-  'app.about': [Nothing, { version: string; data_dir: string; schema: number }];
 }

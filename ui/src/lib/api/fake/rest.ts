@@ -33,6 +33,7 @@ const box = (id: string, email: string, more: Partial<MailboxView>): MailboxView
   ca_file: null,
   pin: null,
   allow_plaintext: false,
+  demo: false,
   ...more,
 });
 export const mailboxes = (): MailboxView[] => [

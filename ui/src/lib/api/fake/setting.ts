@@ -96,6 +96,7 @@ export const setting: Handlers = {
       ca_file: given.server?.ca_file || null,
       pin: given.server?.pin || null,
       allow_plaintext: given.server?.allow_plaintext ?? false,
+      demo: false,
     };
     world.mailboxes = [...world.mailboxes, made];
     world.changed(['mailboxes', 'status']);
@@ -261,7 +262,12 @@ export const setting: Handlers = {
   },
   'data.export': () => ({ path: '/home/mira/ringonce-2026-05-14.zip' }),
   'data.report': () => ({ path: '/home/mira/ringonce-report.txt' }),
-  'app.about': () => ({ version: '0.1.0', data_dir: '/home/mira/.local/share/ringonce', schema: 4 }),
+  'app.about': () => ({
+    version: '0.1.0',
+    data_dir: '/home/mira/.local/share/ringonce',
+    schema: 4,
+    secrets: 'keyring',
+  }),
 };
 
 function setState(world: World, id: string, state: MailboxView['state']) {
