@@ -320,14 +320,6 @@ pub const PROVIDERS: &[Provider] = &[
         evidence: "host and switching on as in several open mail programs; domains and user name [G]",
         ..USUAL
     },
-    Provider {
-        id: "seznam",
-        name: "Seznam Email",
-        domains: &["seznam.cz", "email.cz", "post.cz", "spoluzaci.cz"],
-        host: "imap.seznam.cz",
-        help: "https://napoveda.seznam.cz/cz/email/imap-pop3-smtp/",
-        ..USUAL
-    },
 ];
 
 impl Provider {
