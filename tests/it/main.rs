@@ -20,6 +20,7 @@ mod crash;
 mod data_folder;
 mod dead_lines;
 mod dedupe;
+mod desktop;
 mod disk_full;
 mod doctor;
 mod folders;

@@ -60,6 +60,8 @@ const TO_TEST: &[Need] = &[
     Need { probe: Program("saslpasswd2"), package: "sasl2-bin", reason: "its passwords" },
     Need { probe: Library("sasl2/libplain.so"), package: "libsasl2-modules", reason: "signing in to it" },
     Need { probe: Program("Xvfb"), package: "xvfb", reason: "a screen of the tests" },
+    Need { probe: Program("dunst"), package: "dunst", reason: "shows notifications on it" },
+    Need { probe: Program("dbus-send"), package: "dbus-bin", reason: "asks that what it shows" },
     Need { probe: Program("openbox"), package: "openbox", reason: "its window manager" },
     Need { probe: Program("xdotool"), package: "xdotool", reason: "presses what is no page: native dialogs" },
     Need { probe: Program("WebKitWebDriver"), package: "webkit2gtk-driver", reason: "drives the window" },

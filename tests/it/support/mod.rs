@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod cyrus;
 pub mod db;
+pub mod desktop;
 pub mod dovecot;
 pub mod http;
 pub mod http_peer;
