@@ -7,13 +7,6 @@ use crate::api::{
     Api, about, alarms, attention, data, demo, destination, destination_form, doctor, duplicates, explain, give,
     history, ingest, mail, mailbox, mailbox_setup, notification, parse, removal, report, route, rule, rule_try,
     settings, source, status, test, wait, watch, window,
-    Api, alarms, attention, data, destination, destination_form, doctor, duplicates, explain, give, history, ingest,
-    mail, mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
-    mail, mailbox, mailbox_setup, notification, parse, route, rule, rule_try, settings, source, status, test, wait,
-    window,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, window,
-    mailbox, notification, parse, route, rule, settings, source, status, wait, watch, window,
-    mailbox, mailbox_setup, notification, parse, route, rule, settings, source, status, wait, watch, window,
 };
 use crate::model::error::Fault;
 
