@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ringonce_engine::api::methods::{Reach, find};
+use ringonce_engine::api::view::WireFault;
 use ringonce_engine::model::error::{Fault, FaultCode};
-use ringonce_engine::rpc::WireFault;
 use ringonce_engine::rpc::client::Client;
 use ringonce_engine::rpc::reach::running;
 use serde_json::{Value, json};

@@ -29,7 +29,8 @@ const LIBRARIES: &[(&[&str], &[&str])] = &[
         &["keyring", "keyring_core", "secret_service", "zbus_secret_service_keyring_store"],
         &["src-tauri/engine/src/secret/"],
     ),
-    (&["notify_rust", "zbus"], &["src-tauri/engine/src/channel/desktop"]),
+    (&["notify_rust"], &["src-tauri/engine/src/channel/desktop"]),
+    (&["zbus"], &["src-tauri/engine/src/channel/desktop", "src-tauri/agent/src/tray/"]),
     (&["tokio_rustls", "rustls", "rustls_native_certs"], &["src-tauri/engine/src/net/"]),
     (
         &["TcpStream", "TcpListener", "TcpSocket", "UdpSocket", "ToSocketAddrs", "lookup_host"],

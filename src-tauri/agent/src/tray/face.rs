@@ -126,6 +126,7 @@ mod tests {
             last_check_at: None,
             last_mail_at: (state == "watching").then(|| "2026-03-05T09:07:00.000Z".to_owned()),
             error: None,
+            demo: false,
         }
     }
 
@@ -141,6 +142,7 @@ mod tests {
             held: 0,
             alarms: Vec::new(),
             today: Today::default(),
+            by_destination: Default::default(),
             paused_until: None,
             offline_since: None,
             keychain_error: None,

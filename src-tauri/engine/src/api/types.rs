@@ -10,6 +10,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::Api;
 use crate::api::methods::{METHODS, Reach};
+use crate::api::view::WireFault;
 use crate::decide::reason;
 use crate::model::destination::{Policy as P, Privacy as V};
 use crate::model::error::{Fault, FaultCode as Code};
@@ -19,7 +20,6 @@ use crate::model::outcome::Fate as F;
 use crate::model::repeat::RepeatReason as R;
 use crate::model::sighting::Verdict as D;
 use crate::model::topic::Topic as Changed;
-use crate::rpc::WireFault;
 use crate::source::imap::providers::SignIn;
 use crate::source::{HealthState as H, Method as M};
 

@@ -57,6 +57,35 @@ impl From<&ChannelError> for ErrorView {
     }
 }
 
+/// A [`Fault`] on the wire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct WireFault {
+    /// Stable word.
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::FaultCode"))]
+    pub code: String,
+    /// What this means for the owner.
+    pub consequence: String,
+    /// Why it happened.
+    pub cause: String,
+    /// What to do next.
+    pub next_step: String,
+}
+
+impl From<Fault> for WireFault {
+    fn from(fault: Fault) -> Self {
+        let Fault { code, consequence, cause, next_step } = fault;
+        Self { code: code.as_str().to_owned(), consequence, cause, next_step }
+    }
+}
+
+impl From<WireFault> for Fault {
+    fn from(wire: WireFault) -> Self {
+        let WireFault { code, consequence, cause, next_step } = wire;
+        Self { code: FaultCode::parse(&code).unwrap_or(FaultCode::Internal), consequence, cause, next_step }
+    }
+}
+
 /// Names one thing: an id, or where it is unique the owner's name for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]

@@ -13,7 +13,7 @@ pub mod server;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::error::{Fault, FaultCode};
+use crate::api::view::WireFault;
 
 /// One call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,35 +39,6 @@ pub struct Answer {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<WireFault>,
-}
-
-/// A [`Fault`] on the wire.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "types", derive(ts_rs::TS))]
-pub struct WireFault {
-    /// Stable word.
-    #[cfg_attr(feature = "types", ts(as = "crate::api::types::FaultCode"))]
-    pub code: String,
-    /// What this means for the owner.
-    pub consequence: String,
-    /// Why it happened.
-    pub cause: String,
-    /// What to do next.
-    pub next_step: String,
-}
-
-impl From<Fault> for WireFault {
-    fn from(fault: Fault) -> Self {
-        let Fault { code, consequence, cause, next_step } = fault;
-        Self { code: code.as_str().to_owned(), consequence, cause, next_step }
-    }
-}
-
-impl From<WireFault> for Fault {
-    fn from(wire: WireFault) -> Self {
-        let WireFault { code, consequence, cause, next_step } = wire;
-        Self { code: FaultCode::parse(&code).unwrap_or(FaultCode::Internal), consequence, cause, next_step }
-    }
 }
 
 /// What is sent without being asked, after `subscribe`, `watch` or `window`.
