@@ -1,7 +1,8 @@
 //! A session bus of its own with a real gnome-keyring on it, gone when dropped.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::support::wait::{self, secs};
@@ -48,7 +49,8 @@ impl Session {
         let mut bus = Command::new("dbus-daemon");
         bus.args(["--session", "--nofork", "--nopidfile", "--address", &self.address()]).stderr(log);
         self.bus = Some(self.spawn(&mut bus));
-        wait::until("the bus listens", secs(10), || Path::exists(&self.socket()));
+        // Its socket is there a moment before it listens.
+        wait::until("the bus listens", secs(10), || UnixStream::connect(self.socket()).is_ok());
     }
 
     /// Starts a locked keyring, in place of one that runs.
