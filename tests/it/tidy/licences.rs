@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Licences under which a library may be part of a program under MIT.
-const ALLOWED: [&str; 12] = [
+const ALLOWED: [&str; 13] = [
     "MIT",
     "MIT-0",
     "Apache-2.0",
@@ -15,6 +15,8 @@ const ALLOWED: [&str; 12] = [
     "0BSD",
     "Unicode-3.0",
     "CDLA-Permissive-2.0",
+    // Gives a work to everybody; ksni has it.
+    "Unlicense",
     // Binds changes to its own files only; directories uses one such.
     "MPL-2.0",
 ];
