@@ -7,13 +7,16 @@ use fantoccini::elements::Element;
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
-use ringonce_tests::support::program::{Program, binary};
-use ringonce_tests::support::screen::Screen;
+use ringonce_tests::support::program::binary;
 use ringonce_tests::support::wait;
 use serde_json::{Value, json};
 
+use crate::desk::Desk;
+
 /// After which what is awaited on the screen does not come. A machine under load is slow.
 const LIMIT: Duration = Duration::from_secs(60);
+/// What can be pressed.
+const BUTTONS: &str = "//*[self::button or self::a or self::summary or @role='button' or @role='radio']";
 const POLL: Duration = Duration::from_millis(50);
 
 /// A window, with the driver that holds its strings.
@@ -23,8 +26,9 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Opens the app on the data folder of a program.
-    pub(crate) async fn open(screen: &Screen, program: &Program) -> Self {
+    /// Opens the app; it starts the program where none runs.
+    pub(crate) async fn open(desk: &Desk) -> Self {
+        let Desk { screen, program } = desk;
         let port = wait::free_port();
         let mut driver = Command::new("WebKitWebDriver");
         driver.args([format!("--port={port}"), "--host=127.0.0.1".to_owned()]);
@@ -60,8 +64,9 @@ impl Window {
 
     /// Everything that can be read in it.
     pub(crate) async fn text(&self) -> String {
-        let Ok(body) = self.client.find(Locator::Css("body")).await else { return String::new() };
-        body.text().await.unwrap_or_default()
+        // The driver's own leaves out what is cut off at the end of a line.
+        let text = self.client.execute("return document.body.innerText", Vec::new()).await;
+        text.ok().and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
     /// Waits until this can be read somewhere in it.
@@ -81,31 +86,53 @@ impl Window {
         }
     }
 
-    /// Waits until this cannot be read any more.
-    pub(crate) async fn see_gone(&self, text: &str) {
+    /// Waits until the window has closed by itself.
+    pub(crate) async fn wait_gone(&self) {
         let until = Instant::now() + LIMIT;
-        while self.text().await.contains(text) {
-            assert!(Instant::now() < until, "{text:?} is still there:\n{}", self.text().await);
+        while self.client.title().await.is_ok() {
+            assert!(Instant::now() < until, "the window is still there");
             tokio::time::sleep(POLL).await;
         }
     }
 
     /// Presses the button or link that is called so.
-    pub(crate) async fn press(&self, name: &str) {
-        let xpath = format!(
-            "//*[self::button or self::a or @role='button' or @role='radio' or @role='switch']\
-             [normalize-space(.)='{name}' or @aria-label='{name}']"
-        );
-        let until = Instant::now() + LIMIT;
-        loop {
-            if let Some(found) = self.shown(Locator::XPath(&xpath)).await
-                && found.is_enabled().await.unwrap_or(false)
-                && found.click().await.is_ok()
-            {
-                return;
+    #[track_caller]
+    pub(crate) fn press(&self, name: &str) -> impl Future<Output = ()> {
+        let called = format!("[normalize-space(.)='{name}' or @aria-label='{name}']");
+        self.press_at(format!("{BUTTONS}{called}"))
+    }
+
+    /// Presses the button or link that says so among other things.
+    #[track_caller]
+    pub(crate) fn press_part(&self, text: &str) -> impl Future<Output = ()> {
+        self.press_at(format!("{BUTTONS}[contains(normalize-space(.), '{text}')]"))
+    }
+
+    /// Presses the row of a list that says so.
+    #[track_caller]
+    pub(crate) fn press_row(&self, text: &str) -> impl Future<Output = ()> {
+        self.press_at(format!("//*[@role='option' or @role='listitem'][contains(normalize-space(.), '{text}')]"))
+    }
+
+    #[track_caller]
+    fn press_at(&self, xpath: String) -> impl Future<Output = ()> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let until = Instant::now() + LIMIT;
+            loop {
+                if let Some(found) = self.shown(Locator::XPath(&xpath)).await
+                    && found.is_enabled().await.unwrap_or(false)
+                    && found.click().await.is_ok()
+                {
+                    return;
+                }
+                let shown = self.text().await;
+                assert!(
+                    Instant::now() < until,
+                    "{caller}: nothing can be pressed at {xpath}; the window shows:\n{shown}"
+                );
+                tokio::time::sleep(POLL).await;
             }
-            assert!(Instant::now() < until, "No {name:?} can be pressed; the window shows:\n{}", self.text().await);
-            tokio::time::sleep(POLL).await;
         }
     }
 
@@ -118,10 +145,9 @@ impl Window {
 
     /// The field that is labelled so.
     pub(crate) async fn field(&self, label: &str) -> Element {
-        let xpath = format!(
-            "//*[@id=//label[normalize-space(.)='{label}']/@for] | //label[normalize-space(.)='{label}']//input \
-             | //input[@aria-label='{label}'] | //select[@aria-label='{label}']"
-        );
+        // Words such as "optional" may follow the label's own.
+        let label = format!("label[starts-with(normalize-space(.), '{label}')]");
+        let xpath = format!("//*[@id=//{label}/@for] | //{label}//input");
         let until = Instant::now() + LIMIT;
         loop {
             if let Some(found) = self.shown(Locator::XPath(&xpath)).await {
@@ -149,11 +175,6 @@ impl Window {
     /// Runs a script in the page.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
-    }
-
-    /// A picture of it.
-    pub(crate) async fn picture(&self) -> Vec<u8> {
-        self.client.screenshot().await.expect("a picture")
     }
 
     /// The driver's own handle, for what is not here.
