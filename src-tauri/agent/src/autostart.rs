@@ -22,14 +22,18 @@ const OFF: [&str; 2] = ["Hidden=true", "X-GNOME-Autostart-enabled=false"];
 
 /// The entry of one program.
 pub(crate) struct Autostart {
+    /// As it was when we started: after an upgrade, the file we run from has no name any more.
+    program: PathBuf,
     /// A data folder that was named.
     data_dir: Option<PathBuf>,
 }
 
 impl Autostart {
     /// For the data folder that was named; for the platform's, without one.
-    pub(crate) fn of(data_dir: Option<&PathBuf>) -> Self {
-        Self { data_dir: data_dir.cloned() }
+    pub(crate) fn of(data_dir: Option<&PathBuf>) -> io::Result<Self> {
+        let (image, mount) = (env::var_os("APPIMAGE"), env::var_os("APPDIR"));
+        let program = program(env::current_exe()?, image.map(PathBuf::from), mount.map(PathBuf::from));
+        Ok(Self { program, data_dir: data_dir.cloned() })
     }
 
     /// Keeps the entry as the setting says.
@@ -73,7 +77,7 @@ impl Autostart {
             };
         }
         let switched_off = present.lines().any(|line| OFF.contains(&line.trim()));
-        let entry = entry(&env::current_exe()?, self.data_dir.as_deref());
+        let entry = entry(&self.program, self.data_dir.as_deref());
         if switched_off || present == entry {
             return Ok(());
         }
@@ -84,14 +88,24 @@ impl Autostart {
     }
 }
 
+/// What a login has to start: where we run from, or the AppImage that is mounted there for this one run.
+fn program(us: PathBuf, image: Option<PathBuf>, mount: Option<PathBuf>) -> PathBuf {
+    match (image, mount) {
+        (Some(image), Some(mount)) if us.starts_with(&mount) => image,
+        _ => us,
+    }
+}
+
+/// `TryExec`: a program that was removed is not tried.
 fn entry(program: &Path, data_dir: Option<&Path>) -> String {
+    let tried = program.to_string_lossy().replace('\\', r"\\");
     let mut exec = quoted(program);
     if let Some(dir) = data_dir {
         exec = format!("{exec} --data-dir {}", quoted(dir));
     }
     format!(
         "[Desktop Entry]\nType=Application\nName=Ringonce\nComment=One mail, one ring\nIcon=ringonce\n\
-         Exec={exec} --background\nTerminal=false\nX-GNOME-Autostart-enabled=true\n"
+         Exec={exec} --background\nTryExec={tried}\nTerminal=false\nX-GNOME-Autostart-enabled=true\n"
     )
 }
 
@@ -120,6 +134,19 @@ mod tests {
         let text = entry(Path::new("/opt/my mail/ringonce"), Some(Path::new("/data/100%")));
         let exec = text.lines().find_map(|line| line.strip_prefix("Exec=")).unwrap();
         assert_eq!(exec, "\"/opt/my mail/ringonce\" --data-dir \"/data/100%%\" --background");
+        assert!(text.lines().any(|line| line == "TryExec=/opt/my mail/ringonce"), "{text}");
         assert_eq!(quoted(Path::new(r#"/a"b$c\d"#)), r#""/a\\"b\\$c\\\\d""#);
+    }
+
+    #[test]
+    fn of_an_appimage_the_image_is_started() {
+        let path = |text: &str| Some(PathBuf::from(text));
+        let check = |us: &str, mount: Option<PathBuf>, started: &str| {
+            let program = program(us.into(), path("/home/me/Mail.AppImage"), mount);
+            assert_eq!(program, Path::new(started), "{us}");
+        };
+        check("/tmp/.mount_Mail/usr/bin/ringonce", path("/tmp/.mount_Mail"), "/home/me/Mail.AppImage");
+        check("/usr/bin/ringonce", path("/tmp/.mount_Terminal"), "/usr/bin/ringonce");
+        check("/usr/bin/ringonce", None, "/usr/bin/ringonce");
     }
 }

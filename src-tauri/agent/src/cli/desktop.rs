@@ -28,6 +28,7 @@ pub(crate) async fn run(global: &Global, background: bool) -> Done {
         return Err(no_display().into());
     }
     log::to_files(&data_dir)?;
+    let autostart = Autostart::of(global.data_dir.is_some().then_some(&data_dir))?;
     let resident = match Resident::start(&data_dir, Secrets::Chosen(global.secrets.clone())).await {
         Ok(resident) => resident,
         Err(failure) => {
@@ -38,7 +39,6 @@ pub(crate) async fn run(global: &Global, background: bool) -> Done {
             };
         }
     };
-    let autostart = Autostart::of(global.data_dir.is_some().then_some(&data_dir));
     let done = resident.serve(desk(&resident, &data_dir, background, autostart)).await;
     resident.end().await;
     done.map_err(logged)
