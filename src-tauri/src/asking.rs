@@ -1,13 +1,18 @@
 //! The native dialogs: what a page must not decide by itself, and where to write a file.
 
 use ringonce_engine::model::error::{Fault, FaultCode};
+use ringonce_engine::words::Choice;
 use serde_json::{Value, json};
 use tauri::AppHandle;
 use tauri_plugin_dialog::{DialogExt, FilePath, MessageDialogButtons, MessageDialogKind};
 use tokio::sync::oneshot;
 
 use crate::bridge::Bridge;
+use crate::window;
 use crate::words::{self, Words};
+
+/// The owner was told that closing the window does not end the watching.
+const TOLD: &str = "ui.told_of_closing";
 
 /// The program that a call would let destinations run.
 pub(crate) fn command_of(params: &Value) -> Option<&str> {
@@ -62,10 +67,39 @@ async fn write(app: &AppHandle, bridge: &Bridge, method: &str, title: &str, name
     Ok(json!({ "path": path }))
 }
 
+/// Says, the first time the window is closed, that the watching goes on. Returns when it may be closed.
+pub(crate) async fn closing(app: &AppHandle, bridge: &Bridge) {
+    // Where nothing answers there is nothing to say.
+    if setting(bridge, TOLD).await.as_deref() != Some("false") {
+        return;
+    }
+    let words = words(bridge).await;
+    let status = bridge.engine("status.get", json!({})).await.unwrap_or_default();
+    let has_tray = status.get("tray").and_then(Value::as_str) == Some("shown");
+    let (closed, read) = oneshot::channel();
+    app.dialog()
+        .message(if has_tray { words.closing_tray } else { words.closing_menu })
+        .title(words.closing_title)
+        .kind(MessageDialogKind::Info)
+        .buttons(MessageDialogButtons::Ok)
+        .show(move |_| {
+            let _ = closed.send(());
+        });
+    if read.await.is_ok()
+        && let Err(fault) = bridge.engine("settings.set", json!({ "key": TOLD, "value": "true" })).await
+    {
+        window::say(&fault);
+    }
+}
+
 async fn words(bridge: &Bridge) -> &'static Words {
-    let chosen = bridge.engine("settings.get", json!({ "key": "ui.language" })).await.ok();
-    let chosen = chosen.as_ref().and_then(|row| row.get("value")).and_then(Value::as_str);
-    words::of(chosen.unwrap_or("system"))
+    let chosen = setting(bridge, "ui.language").await;
+    words::of(Choice::parse(chosen.as_deref().unwrap_or_default()))
+}
+
+async fn setting(bridge: &Bridge, key: &str) -> Option<String> {
+    let row = bridge.engine("settings.get", json!({ "key": key })).await.ok()?;
+    row.get("value")?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]

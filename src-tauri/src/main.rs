@@ -59,6 +59,7 @@ fn run(args: Args) -> Result<i32, Box<dyn std::error::Error>> {
     let app = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .manage(bridge::Bridge::new(data_dir.clone()))
+        .on_window_event(window::on_event)
         .invoke_handler(tauri::generate_handler![bridge::call])
         .setup(move |app| {
             window::open(app.handle(), &place)?;

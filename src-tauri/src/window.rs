@@ -1,6 +1,9 @@
 //! The one window: its size, and the place in it that is shown.
 
-use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder};
+use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, Window, WindowEvent};
+
+use crate::asking;
+use crate::bridge::Bridge;
 
 /// Its label; the permissions name it.
 const LABEL: &str = "main";
@@ -33,9 +36,24 @@ pub(crate) fn open(app: &AppHandle, place: &Place) -> tauri::Result<()> {
         .zoom_hotkeys_enabled(true)
         // What is dropped on the window is nothing to be opened.
         .disable_drag_drop_handler()
-        .on_navigation(|url| is_own(url))
+        .on_navigation(is_own)
+        // Pages keep nothing: what is to be kept is the engine's.
+        .incognito(true)
         .build()?;
     Ok(())
+}
+
+/// The first time it is closed, the owner is told that the watching goes on.
+pub(crate) fn on_event(window: &Window, event: &WindowEvent) {
+    let WindowEvent::CloseRequested { api, .. } = event else { return };
+    api.prevent_close();
+    let window = window.clone();
+    tauri::async_runtime::spawn(async move {
+        asking::closing(window.app_handle(), &window.state::<Bridge>()).await;
+        if let Err(error) = window.destroy() {
+            say(&error);
+        }
+    });
 }
 
 /// Whether an address is a page of this program; everything else belongs into a browser.

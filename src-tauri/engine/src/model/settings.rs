@@ -75,6 +75,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { key: "ui.language", default: "system", form: Form::OneOf(&["system", "en", "ru", "pl"]) },
     Setting { key: "ui.theme", default: "system", form: Form::OneOf(&["system", "light", "dark"]) },
     switch("ui.start_at_login", "true"),
+    switch("ui.told_of_closing", "false"),
 ];
 
 /// The settings in force, typed.
