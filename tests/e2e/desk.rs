@@ -4,27 +4,33 @@ use std::process::Command;
 use std::time::Duration;
 
 use ringonce_engine::rpc::lock::{DataLock, Holder, Taken};
+use ringonce_tests::support::desktop::Desktop;
 use ringonce_tests::support::program::Program;
-use ringonce_tests::support::screen::Screen;
 use ringonce_tests::support::wait;
 
 /// After which a polite stop hangs: the longest call in hand (30 s) and some.
 const STOP_LIMIT: Duration = Duration::from_secs(45);
 
-/// A screen with a service for notifications, and the program.
+/// A screen with a window manager, a keyring and a service for notifications, and the program.
 pub(crate) struct Desk {
-    pub(crate) screen: Screen,
+    pub(crate) desktop: Desktop,
     pub(crate) program: Program,
 }
 
 impl Desk {
     /// A new computer; nothing of Ringonce runs.
     pub(crate) fn new() -> Self {
-        let mut screen = Screen::new();
-        screen.spawn("dunst", &[]);
+        let mut desktop = Desktop::new();
+        desktop.screen().unlock_keyring();
+        desktop.screen().spawn(Command::new("openbox"));
+        desktop.start_dunst();
         let mut program = Program::new();
-        screen.take_in(&mut program);
-        Self { screen, program }
+        desktop.seat(&mut program);
+        for (name, value) in desktop.screen().environment() {
+            program.env(name, value);
+        }
+        program.use_keyring(&desktop.screen().session().address());
+        Self { desktop, program }
     }
 
     /// The process id of the resident program.

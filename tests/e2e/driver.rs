@@ -28,11 +28,11 @@ pub(crate) struct Window {
 impl Window {
     /// Opens the app; it starts the program where none runs.
     pub(crate) async fn open(desk: &Desk) -> Self {
-        let Desk { screen, program } = desk;
+        let program = &desk.program;
         let port = wait::free_port();
         let mut driver = Command::new("WebKitWebDriver");
         driver.args([format!("--port={port}"), "--host=127.0.0.1".to_owned()]);
-        driver.env_clear().envs(program.environment()).envs(screen.environment());
+        driver.env_clear().envs(program.environment());
         // Without it WebKit may not be driven.
         driver.env("TAURI_WEBVIEW_AUTOMATION", "true").env("TZ", "UTC");
         driver.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());

@@ -5,3 +5,4 @@ mod desk;
 mod driver;
 mod every_day;
 mod first_run;
+mod resident;

@@ -63,6 +63,7 @@ const TO_TEST: &[Need] = &[
     Need { probe: Program("dunst"), package: "dunst", reason: "shows notifications on it" },
     Need { probe: Program("dbus-send"), package: "dbus-bin", reason: "asks that what it shows" },
     Need { probe: Program("openbox"), package: "openbox", reason: "its window manager" },
+    Need { probe: Program("wmctrl"), package: "wmctrl", reason: "closes windows as their owner would" },
     Need { probe: Program("xdotool"), package: "xdotool", reason: "presses what is no page: native dialogs" },
     Need { probe: Program("WebKitWebDriver"), package: "webkit2gtk-driver", reason: "drives the window" },
     Need { probe: Program("ip"), package: "iproute2", reason: "networks that break" },

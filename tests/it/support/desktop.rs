@@ -1,24 +1,20 @@
 //! A screen of its own with a real notification daemon on a session bus of its own, gone when dropped.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::keyring::Session;
 use crate::support::program::Program;
+use crate::support::screen::Screen;
 use crate::support::wait::{self, secs};
 
 /// A desktop: bus, screen and, where it was started, dunst. `xdg-open` writes down what it is given.
 pub struct Desktop {
     dir: tempfile::TempDir,
-    session: Session,
-    screen: Child,
-    display: String,
-    dunst: Option<Child>,
+    screen: Screen,
 }
 
 impl Default for Desktop {
@@ -33,21 +29,16 @@ impl Desktop {
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("ringonce-desktop-").tempdir().expect("a scratch folder");
         fs::create_dir(dir.path().join("bin")).expect("a folder of our own");
-        let mut session = Session::new();
-        session.start_bus();
-        let mut screen = Command::new("Xvfb");
-        screen.args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"]);
-        screen.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut screen = screen.spawn().expect("Xvfb starts: see `cargo xtask setup`");
-        let mut number = String::new();
-        let out = screen.stdout.take().expect("a pipe");
-        BufReader::new(out).read_line(&mut number).expect("Xvfb says its number");
-        let display = format!(":{}", number.trim());
-        let desktop = Self { dir, session, screen, display, dunst: None };
+        let desktop = Self { dir, screen: Screen::new() };
         desktop.script("xdg-open", "printf '%s\\n' \"$@\" >>\"$0.opened\"");
         // What dunst asks to choose an action with: the one to mark a mail as read is chosen.
         desktop.script("choose", "grep -m1 'Mark read'");
         desktop
+    }
+
+    /// Its screen.
+    pub fn screen(&mut self) -> &mut Screen {
+        &mut self.screen
     }
 
     fn script(&self, name: &str, body: &str) {
@@ -62,7 +53,7 @@ impl Desktop {
 
     /// From its next start on a program is in this session.
     pub fn seat(&self, program: &mut Program) {
-        program.env("DBUS_SESSION_BUS_ADDRESS", self.session.address());
+        program.env("DBUS_SESSION_BUS_ADDRESS", self.screen.session().address());
         let path = std::env::var("PATH").unwrap_or_default();
         program.env("PATH", format!("{}:{path}", self.bin().display()));
     }
@@ -73,8 +64,8 @@ impl Desktop {
         let text = format!("[global]\n    dmenu = {}\n    history_length = 50\n", self.bin().join("choose").display());
         fs::write(&config, text).expect("a file of our own");
         let mut dunst = self.command("dunst");
-        dunst.arg("-config").arg(&config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.dunst = Some(dunst.spawn().expect("dunst starts: see `cargo xtask setup`"));
+        dunst.arg("-config").arg(&config);
+        self.screen.spawn(dunst);
         wait::until("dunst answers", secs(20), || self.dunstctl(&["count", "displayed"]).is_some());
     }
 
@@ -119,18 +110,7 @@ impl Desktop {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("LC_ALL", "C.UTF-8")
             .env("HOME", Path::new(self.dir.path()))
-            .env("DISPLAY", &self.display)
-            .env("DBUS_SESSION_BUS_ADDRESS", self.session.address());
+            .envs(self.screen.environment());
         command
-    }
-}
-
-impl Drop for Desktop {
-    fn drop(&mut self) {
-        for child in self.dunst.iter_mut().chain([&mut self.screen]) {
-            // Errors are of no use here: the process is gone either way.
-            drop(child.kill());
-            drop(child.wait());
-        }
     }
 }
