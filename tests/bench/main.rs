@@ -8,18 +8,21 @@
     reason = "a step of a measurement that fails is no measurement"
 )]
 
+mod app;
 mod baseline;
 mod figures;
 mod intake;
 mod latency;
 mod memory;
+mod process;
 
 use std::process::ExitCode;
 
 /// A table by its name.
 type Table = (&'static str, fn());
 
-const TABLES: [Table; 3] = [("latency", latency::print), ("memory", memory::print), ("intake", intake::print)];
+const TABLES: [Table; 4] =
+    [("latency", latency::print), ("memory", memory::print), ("intake", intake::print), ("app", app::print)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

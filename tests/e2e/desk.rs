@@ -21,15 +21,11 @@ impl Desk {
     /// A new computer; nothing of Ringonce runs.
     pub(crate) fn new() -> Self {
         let mut desktop = Desktop::new();
-        desktop.screen().unlock_keyring();
-        desktop.screen().spawn(Command::new("openbox"));
+        desktop.screen().furnish();
         desktop.start_dunst();
         let mut program = Program::new();
         desktop.seat(&mut program);
-        for (name, value) in desktop.screen().environment() {
-            program.env(name, value);
-        }
-        program.use_keyring(&desktop.screen().session().address());
+        desktop.screen().take_in(&mut program);
         Self { desktop, program }
     }
 

@@ -1,5 +1,5 @@
-//! `cargo xtask icons`: the tray's icons from their one drawing, `icons/tray.svg`, as coverage in 8 bits a pixel; the
-//! program gives them the colour that suits the panel.
+//! `cargo xtask icons`: the tray's icons from their one drawing, `icons/tray.svg`, as coverage in 8 bits a pixel (the
+//! program gives them the colour that suits the panel), and the sizes of the app's icon that menus ask for.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,10 +14,17 @@ const STATES: [&str; 4] = ["watching", "attention", "paused", "offline"];
 const SIZES: [(u32, u32, u32); 5] = [(16, 0, 16), (22, 1, 24), (24, 1, 24), (32, 0, 16), (48, 1, 24)];
 /// Cells begin at multiples of this.
 const CELL: u32 = 24;
+/// Sizes of the app's icon, and what each is drawn from: the small ones have less in them.
+const APP: [(u32, &str); 4] =
+    [(16, "ringonce-small.svg"), (24, "ringonce-small.svg"), (48, "ringonce.svg"), (64, "ringonce.svg")];
 
-/// Writes `icons/tray/<state>.alpha`.
+/// Writes `icons/tray/<state>.alpha` and `icons/<size>x<size>.png`.
 pub(crate) fn draw() -> Result<(), Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../icons");
+    for (size, drawing) in APP {
+        let (side, name) = (size.to_string(), format!("{size}x{size}.png"));
+        run("rsvg-convert", &["--width", &side, "--height", &side, "--output", &name, drawing], &folder, &[])?;
+    }
     fs::create_dir_all(folder.join("tray")).map_err(|error| format!("icons/tray cannot be made: {error}"))?;
     for (column, state) in (0..).zip(STATES) {
         let mut coverage = Vec::new();

@@ -1,8 +1,9 @@
-//! Developer commands: `cargo xtask setup | build | run | test | bench`. Standard library only, so that the first of
+//! Developer commands: `cargo xtask setup | build | run | test | bench | bundle`. Standard library only, so that the first of
 //! them runs a second after a clone.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
+mod bundle;
 mod cargo;
 mod icons;
 mod servers;
@@ -27,8 +28,10 @@ Usage: cargo xtask COMMAND
   test [WORD]       format, lints, documentation, unit and integration tests, the window's pages; with WORD only tests whose
                     name holds it
   types             writes the window's types from the engine's methods
-  icons             draws the tray's icons from icons/tray.svg
+  icons             draws the tray's icons from icons/tray.svg, and sizes of the app's icon
   bench [TABLE…]    prints figures, on a release build
+  bundle [--check]  makes .deb and .rpm of a release build (an AppImage where its tool is there); --check looks into
+                    them and, as root, installs the .deb, starts it from its entry in the menu, and removes it
 ";
 
 /// What went wrong, in one line for people.
@@ -47,6 +50,8 @@ fn main() -> ExitCode {
         ["types"] => types(),
         ["icons"] => icons::draw(),
         ["bench", tables @ ..] => bench(tables),
+        ["bundle"] => bundle::make(),
+        ["bundle", "--check"] => bundle::make_and_check(),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -120,10 +125,11 @@ fn types() -> Result<(), Failure> {
     std::fs::write(&file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
+/// Measures what `build --release` makes. The bench is built by itself: it needs more of the engine than the programs.
 fn bench(tables: &[&str]) -> Result<(), Failure> {
     setup::ensure(Purpose::Test)?;
-    let packages = ["--package", "ringonce", "--package", "ringonce-tests", "--bins"];
-    cargo::run(&[&["build", "--release"], packages.as_slice()].concat())?;
+    build_all(&["--release"])?;
+    cargo::run(&["build", "--release", "--package", "ringonce-tests", "--bin", "ringonce-bench"])?;
     let error = Command::new(built("release", "ringonce-bench")?).args(tables).exec();
     Err(format!("The bench does not start: {error}"))
 }

@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     Window,
     /// That, and the tests.
     Test,
+    /// That, and a look into the packages.
+    Package,
 }
 
 /// One thing that has to be there.
@@ -70,6 +72,14 @@ const TO_TEST: &[Need] = &[
     Need { probe: Program("iptables"), package: "iptables", reason: "networks that drop" },
 ];
 
+const TO_PACKAGE: &[Need] = &[
+    Need { probe: Program("desktop-file-validate"), package: "desktop-file-utils", reason: "checks the menu entry" },
+    Need { probe: Program("appstreamcli"), package: "appstream", reason: "checks what software centres show" },
+    Need { probe: Program("gtk-launch"), package: "libgtk-3-bin", reason: "starts a menu entry" },
+    Need { probe: Program("rpm2cpio"), package: "rpm2cpio", reason: "unpacks an .rpm" },
+    Need { probe: Program("cpio"), package: "cpio", reason: "unpacks an .rpm" },
+];
+
 /// Runs as root. Nothing that is installed may start as a service: neither now (`policy-rc.d`) nor at the next boot.
 /// A mail server that was there before is not in the list, and is left as it is.
 const INSTALL: &str = r#"set -eu
@@ -93,7 +103,7 @@ esac"#;
 /// Makes sure that everything is there. Quick when it is.
 pub(crate) fn ensure(purpose: Purpose) -> Result<(), Failure> {
     install(purpose)?;
-    if purpose == Purpose::Test {
+    if purpose >= Purpose::Test {
         servers::bring();
     }
     Ok(())
@@ -121,7 +131,12 @@ fn install(purpose: Purpose) -> Result<(), Failure> {
 }
 
 fn missing(purpose: Purpose) -> Vec<&'static Need> {
-    let all = [(Purpose::Run, TO_RUN), (Purpose::Window, FOR_WINDOW), (Purpose::Test, TO_TEST)];
+    let all = [
+        (Purpose::Run, TO_RUN),
+        (Purpose::Window, FOR_WINDOW),
+        (Purpose::Test, TO_TEST),
+        (Purpose::Package, TO_PACKAGE),
+    ];
     let wanted = all.into_iter().filter(|(of, _)| *of <= purpose).flat_map(|(_, needs)| needs);
     wanted.filter(|need| !need.is_there()).collect()
 }
@@ -136,7 +151,7 @@ impl Need {
 }
 
 /// On the path, or where servers live: accounts other than root do not search there.
-fn find_program(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let servers = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
     env::split_paths(&path).chain(servers).map(|folder| folder.join(name)).find(|file| file.is_file())
@@ -165,19 +180,20 @@ fn root() -> Option<Command> {
     allowed.is_ok_and(|status| status.success()).then(|| by_sudo(&[]))
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata("/proc/self").is_ok_and(|us| us.uid() == 0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TO_RUN, TO_TEST, find_program, library_folders};
+    use super::{FOR_WINDOW, Need, TO_PACKAGE, TO_RUN, TO_TEST, find_program, library_folders};
 
     #[test]
     fn each_need_is_listed_once_with_a_reason() {
-        let mut packages: Vec<&str> = TO_RUN.iter().chain(TO_TEST).map(|need| need.package).collect();
-        assert!(TO_RUN.iter().chain(TO_TEST).all(|need| !need.reason.is_empty()), "a package needs a reason");
+        let all: Vec<&Need> = [TO_RUN, FOR_WINDOW, TO_TEST, TO_PACKAGE].into_iter().flatten().collect();
+        let mut packages: Vec<&str> = all.iter().map(|need| need.package).collect();
+        assert!(all.iter().all(|need| !need.reason.is_empty()), "a package needs a reason");
         packages.sort_unstable();
         let count = packages.len();
         packages.dedup();
