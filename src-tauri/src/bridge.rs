@@ -56,7 +56,7 @@ impl Bridge {
     pub(crate) async fn engine(&self, method: &str, params: Value) -> Result<Value, Fault> {
         let mut client = self.client().await?;
         let answer = client.call(method, params).await;
-        let broken = answer.as_ref().is_err_and(|fault| fault.code == FaultCode::Unreachable);
+        let broken = answer.as_ref().is_err_and(|fault| fault.code == FaultCode::NotRunning);
         let mut idle = self.idle();
         if !broken && idle.len() < IDLE_MAX {
             idle.push(client);
@@ -74,7 +74,7 @@ impl Bridge {
         let kept = self.idle().pop();
         match kept {
             Some(client) => Ok(client),
-            None => running(&self.data_dir).await.ok_or_else(unreachable),
+            None => running(&self.data_dir).await.ok_or_else(not_running),
         }
     }
 
@@ -132,9 +132,9 @@ fn open(params: &Value) -> Result<Value, Fault> {
     Ok(json!({}))
 }
 
-fn unreachable() -> Fault {
+fn not_running() -> Fault {
     Fault::new(
-        FaultCode::Unreachable,
+        FaultCode::NotRunning,
         "Nothing was done",
         "the program that watches does not answer",
         "wait a moment and try again",

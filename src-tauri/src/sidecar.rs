@@ -130,7 +130,7 @@ async fn listening(data_dir: &Path) -> Result<Option<Client>, Fault> {
             "use that one",
         )),
         // It is just starting or stopping.
-        Err(fault) if fault.code == FaultCode::Unreachable => Ok(None),
+        Err(fault) if fault.code == FaultCode::NotRunning => Ok(None),
         Err(fault) => Err(fault),
     }
 }
@@ -155,7 +155,7 @@ fn program() -> Result<PathBuf, Fault> {
 
 fn not_started(cause: &str) -> Fault {
     Fault::new(
-        FaultCode::Unreachable,
+        FaultCode::NotRunning,
         "No mail is watched",
         format!("the program `ringonce` does not run: {cause}"),
         "start `ringonce run --headless` in a terminal to see why",

@@ -48,7 +48,10 @@ fn a_mail_is_shown_and_what_is_pressed_is_done() {
     desktop.dunstctl(&["action", "0"]).expect("dunst answers");
     wait::until("the link is opened", secs(20), || !desktop.opened().is_empty());
     let id = mail.message_id().trim_matches(['<', '>']).replace('@', "%40");
-    assert_eq!(desktop.opened(), [LINK.replace("{message_id}", &id)], "one argument, and no shell");
+    let link = LINK.replace("{message_id}", &id);
+    assert_eq!(desktop.opened(), [link.as_str()], "one argument, and no shell");
+    let explained = program.json(&["explain", &key_of(&program, "Tea <now> & then")]);
+    assert_eq!(explained["link"], link, "the history opens the same");
     assert!(!flags(&user, "INBOX").contains("\\Seen"), "opening changes nothing: {}", flags(&user, "INBOX"));
     let shown = desktop.close_all();
     assert!(shown.iter().any(|(_, body)| body.contains("Tea <now> & then")), "a mail speaks no markup: {shown:?}");

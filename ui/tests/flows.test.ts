@@ -58,6 +58,124 @@ describe('history', () => {
   });
 });
 
+describe('a mail of the history', () => {
+  const life = (number: number) => `history/${keyOf('m', number)}`;
+
+  it('is marked as read, and that is in its life', async () => {
+    const { user, host } = await open(life(0));
+    await user.click(await button('Mark read'));
+    await screen.findByText('Marked as read.');
+    expect(called(host, 'mail.mark_read')).toEqual([{ message_key: keyOf('m', 0) }]);
+    await screen.findByText('You marked it as read');
+    expect((await button('Mark read')).hasAttribute('disabled'), 'once is enough').toBe(true);
+  });
+
+  it('says why it could not be marked', async () => {
+    const { container } = await open(life(2));
+    await screen.findByText('It could not be marked as read');
+    expect(container.textContent).toContain('The server refused the name or the password.');
+    expect(container.textContent, 'the raw answer is there too').toContain('AUTHENTICATIONFAILED');
+  });
+
+  it('is opened by the link of its mailbox, and only on the web', async () => {
+    const { user, host } = await open(life(2));
+    await user.click(await button('Open'));
+    await waitFor(() => expect(called(host, 'link.open')).toHaveLength(1));
+    expect(called(host, 'link.open')[0]).toMatchObject({
+      url: expect.stringMatching(/^https:\/\/mail\.example\.com\/#search\/rfc822msgid:/) as unknown,
+    });
+    host.world.mailboxes = host.world.mailboxes.map((one) => ({ ...one, link_template: 'mid:{message_id}' }));
+    host.change(['history']);
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Open' })).toBeNull());
+  });
+
+  it('is not offered to be marked where no IMAP mailbox has it, and says that it is invented', async () => {
+    const { container } = await open(life(0xf1000000), 'demo');
+    await screen.findByText('Arrived 3 times, told once.');
+    expect(screen.queryByRole('button', { name: 'Mark read' })).toBeNull();
+    expect(within(container.querySelector('aside') as HTMLElement).getByText('Demo, invented mail')).toBeTruthy();
+  });
+
+  it('shows the folder of a report, not its number in it', async () => {
+    const { container } = await open(life(0));
+    await screen.findByText('Arrived 3 times, told once.');
+    expect(container.textContent).not.toContain('UIDVALIDITY');
+  });
+
+  it('that nobody was told of can be sent to another destination', async () => {
+    const { user, host } = await open(life(9));
+    const panel = await screen.findByRole('complementary');
+    await user.click(await within(panel).findByRole('button', { name: 'More' }));
+    await user.click(await screen.findByRole('menuitem', { name: 'Send to Phone' }));
+    await waitFor(() => expect(called(host, 'notification.notify_to')).toHaveLength(1));
+    expect(called(host, 'notification.notify_to')[0]).toEqual({
+      message_key: keyOf('m', 9),
+      destinations: ['dsphone0'],
+    });
+  });
+});
+
+describe('where something stands in the way', () => {
+  it('a program that has ended is said to be started, and pages keep what they have', async () => {
+    const { host } = await open('status');
+    await screen.findByText('Watching 3 mailboxes.');
+    host.isGone = true;
+    host.change(['status', 'mailboxes']);
+    await screen.findByText('Nothing is being watched right now.');
+    expect(screen.getByText('mira@example.org')).toBeTruthy();
+    host.isGone = false;
+    host.change(['status', 'mailboxes']);
+    await waitFor(() => expect(screen.queryByText('Nothing is being watched right now.')).toBeNull());
+  });
+
+  it('a desktop without a tray is spoken of once, and on General for good', async () => {
+    const says = /This desktop shows no tray icon\./;
+    window.localStorage.clear();
+    const { user } = await open('status', 'notray');
+    await screen.findByText(says);
+    await user.click(await button('Close'));
+    expect(screen.queryByText(says)).toBeNull();
+    window.location.hash = '#/general';
+    await screen.findByText(says);
+    window.location.hash = '#/status';
+    await screen.findByText('Watching 3 mailboxes.');
+    expect(screen.queryByText(says), 'it was read already').toBeNull();
+  });
+
+  it('the banner is not shown where its act leads', async () => {
+    await open('mailboxes/mbchoir0', 'trouble');
+    await button('Sign in');
+    expect(screen.queryByText(/New mail to mira@choir\.example\.net is not seen/)).toBeNull();
+  });
+});
+
+describe('the link of a mailbox', () => {
+  it('is checked, and stored with the rest', async () => {
+    const { user, host } = await open('mailboxes/mbhome00');
+    await user.click(await screen.findByText('Opening a mail'));
+    const field = await screen.findByRole('textbox', { name: /^Link to a mail/ });
+    await user.click(field);
+    await user.paste('mail.example.org');
+    await user.click(await button('Save'));
+    await screen.findByText(/A link begins with https:/);
+    expect(called(host, 'mailbox.set')).toEqual([]);
+    await user.clear(field);
+    await user.click(field);
+    await user.paste('https://m.example/{message_id}');
+    await user.click(await button('Save'));
+    await waitFor(() => expect(called(host, 'mailbox.set')).toHaveLength(1));
+    expect(called(host, 'mailbox.set')[0]).toMatchObject({ link_template: 'https://m.example/{message_id}' });
+  });
+
+  it('is taken away by emptying it', async () => {
+    const { user, host } = await open('mailboxes/mbwork00');
+    await user.clear(await screen.findByRole('textbox', { name: /^Link to a mail/ }));
+    await user.click(await button('Save'));
+    await waitFor(() => expect(called(host, 'mailbox.set')).toHaveLength(1));
+    expect(called(host, 'mailbox.set')[0]).toMatchObject({ link_template: '' });
+  });
+});
+
 describe('duplicates', () => {
   it('N notifies anyway, and a reason narrows', async () => {
     const { user, host } = await open('duplicates');

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { mail } from '$lib/api/fake/mails';
 import { ntfyAddresses } from '$lib/mail/ntfy';
-import { outcome } from '$lib/mail/outcome';
+import { isLinkTemplate } from '$lib/mail/link-template';
+import { outcome, placeName } from '$lib/mail/outcome';
+import { readable } from '$lib/mail/wire-name';
+import { Words } from '$lib/words/words.svelte';
 import { place } from '$lib/mail/folders';
 import { isEmail } from '$lib/mail/server';
 import { readCondition, writeCondition } from '$lib/mail/rule';
@@ -41,6 +44,44 @@ describe('mailboxes', () => {
   it('addresses must be whole', () => {
     for (const good of ['a@b.example', 'a+b@c.d.example']) expect(isEmail(good), good).toBe(true);
     for (const bad of ['a', 'a@b', '@b.example', 'a b@c.example', 'a@b.']) expect(isEmail(bad), bad).toBe(false);
+  });
+});
+
+describe('folders and links', () => {
+  it('folders are named as people read them', () => {
+    const check = (wire: string, expected: string) => expect(readable(wire), wire).toBe(expected);
+    check('&BB8EPgRHBEIEMA-', 'Почта');
+    check('Wys&AUI-ane', 'Wysłane');
+    check('A &- B', 'A & B');
+    check('&2D3eAA-', '😀');
+    check('&!-', '&!-');
+  });
+  it('the place of a report is its folder', () => {
+    const words = new Words('en');
+    expect(placeName('INBOX;UIDVALIDITY=7;UID=12', words)).toBe('Inbox');
+    expect(placeName('a;UID=3;UIDVALIDITY=7;UID=12', words)).toBe('a;UID=3');
+    expect(placeName('hook-1', words)).toBe('hook-1');
+  });
+  it('links are taken as the engine takes them', () => {
+    for (const good of [
+      'https://mail.example/u/{email}/#search/rfc822msgid:{message_id}',
+      'mid:{message_id}',
+      'message:%3C{message_id}%3E',
+    ])
+      expect(isLinkTemplate(good), good).toBe(true);
+    for (const bad of [
+      '',
+      'mail.example/{message_id}',
+      'https://mail.example/inbox',
+      "javascript:alert('{message_id}')",
+      'file:///{message_id}',
+      'https://{message_id}/',
+      'https://{message_id}.example/',
+      'https://x:{message_id}@mail.example/',
+      '{message_id}:x',
+      'https:///{message_id}x y',
+    ])
+      expect(isLinkTemplate(bad), bad).toBe(false);
   });
 });
 

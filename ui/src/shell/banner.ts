@@ -13,6 +13,15 @@ export interface BannerContent {
   act?: { label: Key; href?: string; does?: 'resume' | 'check' };
 }
 
+/** What stands where the program that watches has ended: the pages show what they last read. */
+export const down: BannerContent = {
+  tone: 'danger',
+  icon: 'offline',
+  title: 'banner.down.title',
+  cause: 'banner.down.cause',
+  values: {},
+};
+
 export function banner(status: Status, clock: (at: number) => string): BannerContent | undefined {
   const at = (time: string) => clock(Date.parse(time));
   if (status.keychain_error)

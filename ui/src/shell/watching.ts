@@ -9,8 +9,9 @@ export interface Watching {
   detail: string;
 }
 
-export function watching(status: Status | undefined, words: Words): Watching {
+export function watching(status: Status | 'down' | undefined, words: Words): Watching {
   const { say } = words;
+  if (status === 'down') return { mark: 'offline', word: say('watch.off'), detail: say('mailbox.stopped') };
   if (!status) return { mark: 'watching', word: 'Ringonce', detail: '' };
   const at = (time: string) => words.clock(Date.parse(time));
   if (status.mailboxes.length === 0) return { mark: 'paused', word: say('watch.off'), detail: say('watch.none') };
@@ -23,9 +24,12 @@ export function watching(status: Status | undefined, words: Words): Watching {
       detail: say('watch.since', { time: at(status.offline_since) }),
     };
   if (!status.running) return { mark: 'offline', word: say('watch.off'), detail: say('mailbox.stopped') };
-  const refused = status.mailboxes.find((one) => one.state === 'sign_in');
-  if (refused)
-    return { mark: 'attention', word: say('watch.watching'), detail: say('watch.signin', { mailbox: refused.email }) };
+  const some = status.mailboxes.some((one) => one.state === 'watching' || one.state === 'starting');
+  const word = say(some ? 'watch.watching' : 'watch.off');
+  if (status.keychain_error) return { mark: 'attention', word, detail: say('short.secret_unavailable') };
+  if (status.mailboxes.some((one) => one.state === 'sign_in'))
+    return { mark: 'attention', word, detail: say('mailbox.sign_in') };
+  if (!some) return { mark: 'attention', word, detail: say('watch.mailboxes', { n: status.mailboxes.length }) };
   if (status.destinations.length === 0)
     return { mark: 'paused', word: say('watch.watching'), detail: say('watch.setup') };
   const stuck = status.dead + status.uncertain;

@@ -18,7 +18,7 @@ const EVENT_WAIT: Duration = Duration::from_secs(3600);
 pub(crate) async fn run(global: &Global) -> Done {
     let Some(mut client) = Session::open(global, "status.get").await?.into_client() else {
         return Err(Fault::new(
-            FaultCode::Unreachable,
+            FaultCode::NotRunning,
             "There is nothing to watch",
             "Ringonce is not running on this data folder",
             "start it with `ringonce run --headless`",

@@ -13,6 +13,7 @@ use crate::store::table::attempt::AttemptRow;
 use crate::store::table::delivery::DeliveryRow;
 use crate::store::table::mail_action::MailActionRow;
 use crate::store::table::{attempt, delivery, mail_action, message, operation, outbox};
+use crate::supervise::desktop::link_of;
 
 /// What `explain.get` gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct Explanation {
     pub attempts: Vec<AttemptView>,
     /// What the owner had done to it.
     pub actions: Vec<ActionView>,
+    /// What opens it, by the link of its mailbox; null: that has none.
+    pub link: Option<String>,
 }
 
 /// One report.
@@ -128,7 +131,8 @@ pub async fn get(api: &Api, params: Id) -> Result<Explanation, Fault> {
         let deliveries = delivery::list(read, &key)?.into_iter().map(DeliveryView::from).collect();
         let attempts = attempts(read, &key)?;
         let actions = mail_action::list(read, &key)?.into_iter().map(ActionView::from).collect();
-        Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts, actions }))
+        let link = link_of(read, &mail)?.map(String::from);
+        Ok(Ok(Explanation { row: history::show(read, mail)?, deliveries, identities, attempts, actions, link }))
     })
     .await
 }

@@ -43,11 +43,11 @@ pub struct Paused {
 /// Every mailbox is looked at now.
 ///
 /// # Errors
-/// `unreachable`, where nothing runs; `conflict`, while all watching is paused.
+/// `not_running`, where nothing runs; `conflict`, while all watching is paused.
 pub async fn check_now(api: &Api, _: Nothing) -> Result<Nothing, Fault> {
     let refused = |code, cause: String, next_step| Err(Fault::new(code, "Nothing was checked", cause, next_step));
     let Some(live) = api.live() else {
-        return refused(FaultCode::Unreachable, "Ringonce is not running".to_owned(), "start it with `ringonce`");
+        return refused(FaultCode::NotRunning, "Ringonce is not running".to_owned(), "start it with `ringonce`");
     };
     if let Some(until_at) = paused_until(api).await? {
         let cause = format!("all watching is paused until {}", time(until_at));

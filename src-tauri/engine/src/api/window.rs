@@ -163,14 +163,14 @@ impl Drop for Attached {
 /// Opens the window, or raises it.
 ///
 /// # Errors
-/// `invalid`, where the program runs without a screen; `unreachable`, where it does not run.
+/// `invalid`, where the program runs without a screen; `not_running`, where it does not run.
 pub async fn open(api: &Api, params: OpenParams) -> Result<Nothing, Fault> {
     let OpenParams { place } = params;
     if place.as_ref().is_some_and(|place| !place.starts_with('#') || place.len() > WINDOW_PLACE_BYTES_MAX) {
         return Err(invalid("that is no place in the window", "give one such as #/attention"));
     }
     if api.live().is_none() {
-        return Err(refused(FaultCode::Unreachable, "Ringonce is not running", "start it with `ringonce`"));
+        return Err(refused(FaultCode::NotRunning, "Ringonce is not running", "start it with `ringonce`"));
     }
     api.windows.open(place).await.map(|()| Nothing {})
 }

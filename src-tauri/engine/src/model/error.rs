@@ -28,6 +28,8 @@ pub enum FaultCode {
     Conflict,
     /// A server, a name or a port could not be reached.
     Unreachable,
+    /// The program that watches does not run, or has just ended.
+    NotRunning,
     /// The server's certificate is not trusted, or not for this name.
     Tls,
     /// User name, password or token were refused.
@@ -50,11 +52,12 @@ pub enum FaultCode {
 
 impl FaultCode {
     /// Every code.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::NotFound,
         Self::Invalid,
         Self::Conflict,
         Self::Unreachable,
+        Self::NotRunning,
         Self::Tls,
         Self::SignIn,
         Self::Protocol,
@@ -74,6 +77,7 @@ impl FaultCode {
             Self::Invalid => "invalid",
             Self::Conflict => "conflict",
             Self::Unreachable => "unreachable",
+            Self::NotRunning => "not_running",
             Self::Tls => "tls",
             Self::SignIn => "sign_in",
             Self::Protocol => "protocol",

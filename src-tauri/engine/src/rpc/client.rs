@@ -35,7 +35,7 @@ impl Client {
     /// Calls a method and waits for its answer.
     ///
     /// # Errors
-    /// What the method says, or `unreachable` where the program ended meanwhile.
+    /// What the method says, or `not_running` where the program ended meanwhile.
     pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, Fault> {
         self.last_id += 1;
         let request = Request { id: self.last_id, method: method.to_owned(), params };
@@ -61,7 +61,7 @@ impl Client {
     /// The next event after `subscribe` or `watch`; `None` where none came in that time.
     ///
     /// # Errors
-    /// `unreachable`, where the program ended.
+    /// `not_running`, where the program ended.
     pub async fn event(&mut self, limit: Duration) -> Result<Option<Event>, Fault> {
         let next = async {
             loop {
@@ -84,7 +84,7 @@ impl Client {
 
 fn lost(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(
-        FaultCode::Unreachable,
+        FaultCode::NotRunning,
         "It is not known whether this was done",
         format!("the connection to the running program broke off ({error})"),
         "see `ringonce status` and try again",

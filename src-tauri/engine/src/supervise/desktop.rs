@@ -16,7 +16,9 @@ use crate::kernel::Kernel;
 use crate::limits::DESKTOP_PRESSES_MAX;
 use crate::model::ids::MessageKey;
 use crate::model::link;
+use crate::store::Read;
 use crate::store::error::StoreError;
+use crate::store::table::message::MessageRow;
 use crate::store::table::{mailbox, message};
 use crate::supervise::Supervisor;
 use crate::supervise::mark_read::mark_read;
@@ -75,12 +77,17 @@ async fn link_to(kernel: &Kernel, key: &MessageKey) -> Result<Option<Url>, Store
         .store
         .read(move |read| {
             let Some(mail) = message::get(read, &key)? else { return Ok(None) };
-            let Some(account_id) = mail.account_id else { return Ok(None) };
-            let Some(mailbox) = mailbox::get(read, &account_id)? else { return Ok(None) };
-            let template_and_id = mailbox.link_template.zip(mail.facts.message_id);
-            Ok(template_and_id.and_then(|(template, id)| link::of_mail(&template, &id, &mailbox.email)))
+            link_of(read, &mail)
         })
         .await
+}
+
+/// What opens a mail, by the link of its mailbox.
+pub(crate) fn link_of(read: Read<'_>, mail: &MessageRow) -> Result<Option<Url>, StoreError> {
+    let Some(account_id) = &mail.account_id else { return Ok(None) };
+    let Some(mailbox) = mailbox::get(read, account_id)? else { return Ok(None) };
+    let template_and_id = mailbox.link_template.as_ref().zip(mail.facts.message_id.as_ref());
+    Ok(template_and_id.and_then(|(template, id)| link::of_mail(template, id, &mailbox.email)))
 }
 
 /// Gives a link to the system: one argument, no shell.

@@ -325,6 +325,8 @@ export type Explanation = {
   attempts: Array<AttemptView>,
   /** What the owner had done to it. */
   actions: Array<ActionView>,
+  /** What opens it, by the link of its mailbox; null: that has none. */
+  link: string | null,
   /** The mail. */
   message_key: string,
   /** The action on it. */
@@ -361,7 +363,7 @@ export type Explanation = {
 export type Fate = 'told' | 'sending' | 'held' | 'silent' | 'uncertain' | 'dead';
 
 /** The kinds of fault a front end treats differently. */
-export type FaultCode = 'not_found' | 'invalid' | 'conflict' | 'unreachable' | 'tls' | 'sign_in' | 'protocol' | 'secret' | 'busy' | 'storage' | 'newer' | 'test_failed' | 'internal';
+export type FaultCode = 'not_found' | 'invalid' | 'conflict' | 'unreachable' | 'not_running' | 'tls' | 'sign_in' | 'protocol' | 'secret' | 'busy' | 'storage' | 'newer' | 'test_failed' | 'internal';
 
 /** One field of the form. */
 export type FieldView = {

@@ -2,6 +2,7 @@
 import type { Api } from '$lib/api/api.svelte';
 import type { Fault } from '$lib/api/fault';
 import type { FolderView, Presets, ProbeView, ProviderView } from '$lib/api/types';
+import { isLinkTemplate } from './link-template';
 import { Act } from './act.svelte';
 import { isEmail, NO_SERVER, paramsOf, serverFrom, type Server } from './server';
 
@@ -22,6 +23,9 @@ export class MailboxDraft {
   passwordMissing = $state(false);
   folders = $state.raw<FolderView[]>([]);
   chosen = $state.raw<ReadonlySet<string>>(new Set());
+  /** What a press on a notification opens; empty: its history. */
+  link = $state('');
+  linkBad = $state(false);
   readonly act = new Act();
   readonly #api: Api;
   #asked = 0;
@@ -107,6 +111,9 @@ export class MailboxDraft {
   /** Stores it; gives its id where that went well. */
   async start(): Promise<string | undefined> {
     let id: string | undefined;
+    const link_template = this.link.trim();
+    this.linkBad = link_template !== '' && !isLinkTemplate(link_template);
+    if (this.linkBad) return undefined;
     await this.act.run('start', async () => {
       const { email, password } = this;
       const server = paramsOf(this.server);
@@ -115,6 +122,7 @@ export class MailboxDraft {
         password,
         server,
         folders: [...this.chosen],
+        ...(link_template ? { link_template } : {}),
         test: true,
       });
       id = added.id;

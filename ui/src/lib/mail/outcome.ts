@@ -1,6 +1,7 @@
 /** What became of a mail, folded into one state: the worst of its notifications wins. */
 import type { HistoryRow, NotificationStatus, NotificationView } from '$lib/api/types';
 import type { RingState } from '$lib/design/ring';
+import { readable } from './wire-name';
 import type { Words } from '$lib/words/words.svelte';
 
 const states: Record<NotificationStatus, RingState> = {
@@ -86,8 +87,12 @@ export const sourceName = (source: string, words: Words): string => {
   const key = `source.${source}`;
   return words.has(key) ? words.say(key) : source;
 };
-export const folderName = (name: string, words: Words): string =>
-  name.toUpperCase() === 'INBOX' ? words.say('add.folder.inbox') : name;
+/** A folder by its name on the wire. */
+export const folderName = (wire: string, words: Words): string =>
+  wire.toUpperCase() === 'INBOX' ? words.say('add.folder.inbox') : readable(wire);
+/** Where a report saw its mail: of an IMAP place the folder, without the numbers in it. */
+export const placeName = (locator: string, words: Words): string =>
+  folderName(locator.replace(/;UIDVALIDITY=\d+;UID=\d+$/, ''), words);
 /** Why a report was not rung for. */
 export const whyOf = (code: string | null | undefined, verdict: string, words: Words): string => {
   const key = `why.${code ?? verdict}`;

@@ -8,10 +8,32 @@ import { NOW } from './clock';
 import { handlers } from './methods';
 import { World } from './world';
 
-export type FakeMode = 'full' | 'empty' | 'trouble' | 'error' | 'loading';
-const MODES: FakeMode[] = ['full', 'empty', 'trouble', 'error', 'loading'];
+const MODES = [
+  'full',
+  'empty',
+  'trouble',
+  'error',
+  'loading',
+  /** Full, with the demo beside it. */
+  'demo',
+  'offline',
+  'paused',
+  /** The keychain cannot be read. */
+  'locked',
+  /** The program that watches does not run. */
+  'down',
+  /** The desktop shows no tray icon. */
+  'notray',
+] as const;
+export type FakeMode = (typeof MODES)[number];
 export const fakeMode = (word: string | null): FakeMode => MODES.find((mode) => mode === word) ?? 'full';
 
+const gone: WireFault = {
+  code: 'not_running',
+  consequence: 'No mail is watched',
+  cause: 'the program `ringonce` does not run',
+  next_step: 'start `ringonce run --headless` in a terminal to see why',
+};
 /** Methods that answer even where the rest fails: without them there is no window at all. */
 const ALWAYS = ['settings.list', 'app.about'];
 const broken: WireFault = {
@@ -34,6 +56,8 @@ export class FakeHost implements Host {
   readonly #listeners = new Set<(topics: Topic[]) => void>();
   /** What was called, for tests. */
   readonly calls: { method: string; params: unknown }[] = [];
+  /** The program that watches has ended. */
+  isGone = false;
   /** Methods a test makes fail. */
   readonly refusals = new Map<string, WireFault>();
 
@@ -48,6 +72,7 @@ export class FakeHost implements Host {
     if (this.#mode === 'loading' && !ALWAYS.includes(method)) return new Promise(() => {});
     if (this.#latency > 0) await new Promise((done) => setTimeout(done, this.#latency));
     if (this.#mode === 'error' && !ALWAYS.includes(method)) throw broken;
+    if ((this.#mode === 'down' && !ALWAYS.includes(method)) || this.isGone) throw gone;
     const refusal = this.refusals.get(method);
     if (refusal) throw refusal;
     const handler = handlers[method];

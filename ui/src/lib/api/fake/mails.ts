@@ -17,6 +17,7 @@ interface Sketch {
 export const HOME = 'mira@example.org';
 export const WORK = 'mira.novak@example.com';
 export const CLUB = 'board@example.org';
+export const DEMO = 'ringonce-demo';
 
 const byHand: Sketch[] = [
   {
@@ -257,6 +258,32 @@ export function mail(number: number): HistoryRow {
     notifications: (one.to ?? []).map((to, index) => notification(number, index, one.ms, to)),
   };
 }
+
+/** The mail of the demo. */
+export const demoMails = (): HistoryRow[] =>
+  [
+    ['14:31:20', 'Demo shop', 'Your parcel is on its way', 3],
+    ['14:30:58', 'Demo bank', 'A new sign-in to your account', 2],
+  ].map(([at, name, subject, sightings], index) => {
+    const number = 0xf1000000 + index;
+    const ms = today(String(at));
+    return {
+      ...mail(0),
+      message_key: keyOf('m', number),
+      operation_key: keyOf('o', number),
+      mailbox_id: DEMO,
+      from: 'demo@example.com',
+      from_name: String(name),
+      subject: String(subject),
+      sent_at: null,
+      first_seen_at: time(ms),
+      reason: 'demo',
+      reason_code: 'demo',
+      rule_id: null,
+      sightings: Number(sightings),
+      notifications: [notification(number, 0, ms, ['This computer', 'completed'])],
+    };
+  });
 
 /** When the second and later sightings came, after the first. */
 export const lags = (number: number): number[] =>

@@ -10,8 +10,8 @@ import type {
   NotificationView,
   RepeatReason,
 } from '../types';
-import { keyOf, numberOf, time } from './clock';
-import { details, lags } from './mails';
+import { keyOf, NOW, numberOf, time } from './clock';
+import { DEMO, details, lags } from './mails';
 import type { Handlers } from './methods';
 import * as rest from './rest';
 import { fault, type World } from './world';
@@ -58,10 +58,12 @@ function deliveries(row: HistoryRow): DeliveryView[] {
   const first = Date.parse(row.first_seen_at);
   return Array.from({ length: row.sightings }, (_, index) => {
     const at = index === 0 ? first : first + (lags(number)[index - 1] ?? 0);
+    const source = row.mailbox_id === DEMO ? 'demo' : (sources[index % sources.length] ?? 'imap');
+    const folder = index === 3 ? 'Archive' : 'INBOX';
     return {
       delivery_key: keyOf(`y${index}`, number),
-      source: sources[index % sources.length] ?? 'imap',
-      locator: index === 3 ? 'Archive' : 'INBOX',
+      source,
+      locator: source === 'imap' ? `${folder};UIDVALIDITY=1715000000;UID=${20_000 - (number % 9000)}` : folder,
       verdict: index === 0 ? 'new' : 'duplicate',
       reason: index === 0 ? 'first seen' : 'the same Message-ID',
       times_seen: 1,
@@ -102,17 +104,23 @@ function attempts(row: HistoryRow): AttemptView[] {
       : [tried(1, start, 310, 'accepted', null)];
   });
 }
+function linkOf(world: World, row: HistoryRow, messageId: string): string | null {
+  const template = world.mailboxes.find((one) => one.mailbox_id === row.mailbox_id)?.link_template;
+  return template?.replace('{message_id}', encodeURIComponent(messageId)) ?? null;
+}
 function explain(world: World, id: string): Explanation {
   const row = world.byKey(id);
+  const message_id = `20260514.${numberOf(row.message_key) + 9317}@${row.from?.split('@')[1]}`;
   return {
     ...row,
     deliveries: deliveries(row),
     identities: [
-      { kind: 'message_id', value: `<20260514.${numberOf(row.message_key) + 9317}@${row.from?.split('@')[1]}>` },
+      { kind: 'message_id', value: `<${message_id}>` },
       { kind: 'fingerprint', value: keyOf('f', numberOf(row.message_key)) },
     ],
     attempts: attempts(row),
-    actions: [],
+    actions: world.actions.get(id) ?? [],
+    link: linkOf(world, row, message_id),
   };
 }
 
@@ -128,7 +136,7 @@ function duplicate(row: HistoryRow, reason?: RepeatReason): DuplicatesRow | unde
     from: row.from,
     from_name: row.from_name,
     row,
-    kept: { source: 'imap', locator: 'INBOX', at: row.first_seen_at },
+    kept: { source: 'imap', locator: all[0]?.locator ?? 'INBOX', at: row.first_seen_at },
     suppressed: all.slice(1).map((one, index) => ({
       source: one.source,
       locator: one.locator,
@@ -157,9 +165,9 @@ export const reading: Handlers = {
       alarms: [],
       today: full ? rest.figures : { sightings: 0, rings: 0, silent: 0, duplicates: 0 },
       paused_until: world.pausedUntil,
-      offline_since: null,
-      keychain_error: null,
-      tray: 'shown',
+      offline_since: world.offlineSince,
+      keychain_error: world.keychainError,
+      tray: world.tray,
       by_destination: full ? rest.byDestination : {},
     };
   },
@@ -199,6 +207,11 @@ export const reading: Handlers = {
   },
   'notification.notify_again': (_, { message_key }) => ({ operation_key: keyOf('again', numberOf(message_key)) }),
   'notification.notify_to': (_, { message_key }) => ({ operation_key: keyOf('again', numberOf(message_key)) }),
+  'mail.mark_read': (world, { message_key }) => {
+    const at = time(NOW);
+    world.act(message_key, { action: 'mark_read', started_at: at, finished_at: at, outcome: 'done', error: null });
+    return {};
+  },
   'watch.check_now': () => ({}),
   'watch.pause': (world, { minutes }) => {
     world.pausedUntil =

@@ -1,5 +1,6 @@
 /** Everything invented beside the mail: mailboxes, destinations, kinds, rules, settings, folders. */
 import type {
+  ActionView,
   DayFigures,
   DestinationView,
   FolderView,
@@ -12,8 +13,8 @@ import type {
   ToDo,
   Today,
 } from '../types';
-import { MINUTE, past, SECOND, time, today } from './clock';
-import { CLUB, details, HOME, WORK } from './mails';
+import { keyOf, MINUTE, past, SECOND, time, today } from './clock';
+import { CLUB, DEMO, details, HOME, WORK } from './mails';
 
 const box = (id: string, email: string, more: Partial<MailboxView>): MailboxView => ({
   id,
@@ -37,7 +38,10 @@ const box = (id: string, email: string, more: Partial<MailboxView>): MailboxView
   ...more,
 });
 export const mailboxes = (): MailboxView[] => [
-  box('mbwork00', WORK, { folders: ['INBOX', 'Clients', 'Invoices'] }),
+  box('mbwork00', WORK, {
+    folders: ['INBOX', 'Clients', 'Invoices'],
+    link_template: 'https://mail.example.com/#search/rfc822msgid:{message_id}',
+  }),
   box('mbhome00', HOME, { last_check_at: past(40 * SECOND), last_mail_at: past(4 * MINUTE) }),
   box('mbclub00', CLUB, {
     method: 'poll',
@@ -46,9 +50,35 @@ export const mailboxes = (): MailboxView[] => [
     last_mail_at: past(69 * MINUTE),
   }),
 ];
+/** What the owner had done to the mails made by hand. */
+export const actions = (): Map<string, ActionView[]> =>
+  new Map([
+    [
+      keyOf('m', 2),
+      [
+        {
+          action: 'mark_read',
+          started_at: time(today('13:58:30')),
+          finished_at: time(today('13:58:31')),
+          outcome: 'failed',
+          error: {
+            code: 'sign_in',
+            detail: 'The server refused the login: AUTHENTICATIONFAILED; enter the password again',
+          },
+        },
+        {
+          action: 'mark_read',
+          started_at: time(today('14:02:10')),
+          finished_at: time(today('14:02:11')),
+          outcome: 'done',
+          error: null,
+        },
+      ],
+    ],
+  ]);
 export const demoMailbox = (): MailboxView =>
   box('mbdemo00', 'demo@example.com', {
-    mailbox_id: 'ringonce-demo',
+    mailbox_id: DEMO,
     method: 'push',
     host: null,
     port: null,

@@ -262,13 +262,13 @@ export const setting: Handlers = {
     return next;
   },
   'demo.start': (world) => {
-    if (!world.mailboxes.some((one) => one.demo)) world.mailboxes = [...world.mailboxes, rest.demoMailbox()];
-    world.changed(['mailboxes', 'status']);
+    world.startDemo();
+    world.changed(['mailboxes', 'status', 'history']);
     return {};
   },
   'demo.stop': (world) => {
-    world.mailboxes = world.mailboxes.filter((one) => !one.demo);
-    world.changed(['mailboxes', 'status']);
+    world.endDemo();
+    world.changed(['mailboxes', 'status', 'history']);
     return {};
   },
   'data.export': () => ({ path: '/home/mira/ringonce-2026-05-14.zip' }),

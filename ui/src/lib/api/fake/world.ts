@@ -1,5 +1,6 @@
 /** The state of the fake: what is configured, what happened, and what the window changed since. */
 import type {
+  ActionView,
   AttentionRow,
   DestinationView,
   HistoryRow,
@@ -9,11 +10,12 @@ import type {
   RuleView,
   SettingView,
   Topic,
+  TrayState,
   WireFault,
 } from '../types';
 import { numberOf, past, today, time } from './clock';
 import type { FakeMode } from './host';
-import { mail } from './mails';
+import { DEMO, demoMails, mail } from './mails';
 import * as rest from './rest';
 
 /** Mails of the full history. */
@@ -26,6 +28,11 @@ export class World {
   rules: RuleView[] = [];
   settings: SettingView[] = rest.settings();
   pausedUntil: string | null = null;
+  offlineSince: string | null = null;
+  keychainError: string | null = null;
+  tray: TrayState = 'shown';
+  /** What was done to mails, by their key. */
+  actions = new Map<string, ActionView[]>();
   count = 0;
   readonly mode: FakeMode;
   readonly changed: (topics: Topic[]) => void;
@@ -43,6 +50,8 @@ export class World {
     this.destinations = rest.destinations();
     this.routes = rest.routes();
     this.rules = rest.rules();
+    this.actions = rest.actions();
+    this.#look(mode);
     if (mode === 'trouble') {
       this.mailboxes[2] = {
         ...this.need(this.mailboxes, 'mbclub00'),
@@ -51,6 +60,39 @@ export class World {
         last_check_at: past(420_000),
       };
     }
+  }
+
+  /** What stands in the way of watching, and what stands beside it. */
+  #look(mode: FakeMode): void {
+    const all = (more: Partial<MailboxView>) =>
+      (this.mailboxes = this.mailboxes.map((one) => ({ ...one, method: 'none', ...more })));
+    if (mode === 'demo') this.startDemo();
+    if (mode === 'notray') this.tray = 'no_host';
+    if (mode === 'paused') this.pausedUntil = time(today('15:30:00'));
+    if (mode === 'offline') {
+      this.offlineSince = past(420_000);
+      all({ state: 'offline', last_check_at: past(430_000) });
+    }
+    if (mode === 'locked') {
+      this.keychainError = 'no secret service answers';
+      all({ state: 'failing', error: { code: 'secret', detail: 'The keyring is locked' } });
+    }
+  }
+
+  startDemo(): void {
+    if (this.mailboxes.some((one) => one.demo)) return;
+    this.mailboxes = [...this.mailboxes, rest.demoMailbox()];
+    this.fresh.unshift(...demoMails());
+  }
+
+  endDemo(): void {
+    this.mailboxes = this.mailboxes.filter((one) => !one.demo);
+    this.fresh = this.fresh.filter((row) => row.mailbox_id !== DEMO);
+  }
+
+  act(key: string, action: ActionView): void {
+    this.actions.set(key, [...(this.actions.get(key) ?? []), action]);
+    this.changed(['history']);
   }
 
   id(prefix: string): string {
