@@ -8,6 +8,8 @@ import { chromium } from 'playwright-core';
 const dist = new URL('../dist/', import.meta.url).pathname;
 const out = new URL('../shots/', import.meta.url).pathname;
 const only = new RegExp(process.argv[2] ?? '');
+/** A headless browser knows no font of the system: the one the pictures are to have. */
+const font = process.env.FONT;
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 
 const server = createServer((request, response) => {
@@ -55,6 +57,10 @@ const remove = async (page) => {
   await choose(/^(Remove|Удалить|Usuń)/)(page);
   await page.getByRole('menuitem', { name: /^(Remove|Удалить|Usuń)/ }).click();
   await page.getByRole('alertdialog').waitFor();
+};
+const help = async (page) => {
+  await page.keyboard.press('Control+/');
+  await page.locator('dialog').waitFor();
 };
 const submit = async (page) => page.locator('button[type=submit]').click();
 const pages = [
@@ -109,7 +115,7 @@ const pages = [
   ['error-history', 'error', 'history'],
   ['loading-status', 'loading', 'status'],
   ['loading-history', 'loading', 'history'],
-  ['help', 'full', 'history', async (page) => page.keyboard.press('Control+/')],
+  ['help', 'full', 'history', help],
 ];
 
 mkdirSync(out, { recursive: true });
@@ -141,6 +147,7 @@ for (const { theme, lang, width, height } of variants) {
     } catch (error) {
       problems.push(`${file}: ${error.message.split('\n')[0]}`);
     }
+    if (font) await page.evaluate((name) => document.documentElement.style.setProperty('--font', name), font);
     await page.waitForTimeout(100);
     // Words that do not fit where nothing says that they may be cut.
     const cut = await page.evaluate(() => {
