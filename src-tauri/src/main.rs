@@ -62,7 +62,7 @@ fn run(args: Args) -> Result<i32, Box<dyn std::error::Error>> {
         .on_window_event(window::on_event)
         .invoke_handler(tauri::generate_handler![bridge::call])
         .setup(move |app| {
-            window::open(app.handle(), &place)?;
+            window::open(app.handle(), &place, &data_dir)?;
             tauri::async_runtime::spawn(sidecar::run(app.handle().clone(), data_dir, client));
             Ok(())
         })

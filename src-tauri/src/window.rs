@@ -1,10 +1,14 @@
 //! The one window: its size, and the place in it that is shown.
 
+use std::path::Path;
+
 use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, Window, WindowEvent};
 
 use crate::asking;
 use crate::bridge::Bridge;
 
+/// Where WebKit keeps its cache, in the data folder: what the owner removes with it is all there is.
+const CACHE: &str = "window";
 /// Its label; the permissions name it.
 const LABEL: &str = "main";
 
@@ -27,18 +31,17 @@ impl Place {
 }
 
 /// Opens it at a place.
-pub(crate) fn open(app: &AppHandle, place: &Place) -> tauri::Result<()> {
+pub(crate) fn open(app: &AppHandle, place: &Place, data_dir: &Path) -> tauri::Result<()> {
     let start = WebviewUrl::App(format!("index.html{}", place.0.as_deref().unwrap_or_default()).into());
     WebviewWindowBuilder::new(app, LABEL, start)
         .title("Ringonce")
         .inner_size(960.0, 640.0)
         .min_inner_size(480.0, 400.0)
         .zoom_hotkeys_enabled(true)
+        .data_directory(data_dir.join(CACHE))
         // What is dropped on the window is nothing to be opened.
         .disable_drag_drop_handler()
         .on_navigation(is_own)
-        // Pages keep nothing: what is to be kept is the engine's.
-        .incognito(true)
         .build()?;
     Ok(())
 }

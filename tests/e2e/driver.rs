@@ -43,14 +43,13 @@ impl Window {
         let capabilities = Capabilities::from_iter([("webkitgtk:browserOptions".to_owned(), options)]);
         let until = Instant::now() + LIMIT;
         loop {
-            let made = ClientBuilder::new(HttpConnector::new())
-                .capabilities(capabilities.clone())
-                .connect(&format!("http://127.0.0.1:{port}"))
-                .await;
-            match made {
-                Ok(client) => return Self { client, driver },
-                Err(error) if Instant::now() > until => panic!("No window: {error}"),
-                Err(_) => tokio::time::sleep(POLL).await,
+            let mut builder = ClientBuilder::new(HttpConnector::new());
+            let address = format!("http://127.0.0.1:{port}");
+            let connect = builder.capabilities(capabilities.clone()).connect(&address);
+            match tokio::time::timeout(LIMIT, connect).await {
+                Ok(Ok(client)) => return Self { client, driver },
+                Ok(Err(_)) if Instant::now() < until => tokio::time::sleep(POLL).await,
+                failed => panic!("No window: {:?}", failed.map(|failed| failed.map(|_| ()))),
             }
         }
     }
