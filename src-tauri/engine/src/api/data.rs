@@ -176,20 +176,21 @@ pub async fn verify(api: &Api, _: Nothing) -> Result<Verified, Fault> {
 pub async fn prune(api: &Api, _: Nothing) -> Result<Pruned, Fault> {
     let now_at = api.clock.now();
     let mut total = Pruned::default();
-    loop {
+    let mut after = Some(0);
+    while let Some(from) = after {
         let step = api
             .write(move |tx| {
                 let settings = Settings::from_stored(&setting::list(*tx)?);
-                retention::prune(tx, settings.history_days, settings.key_days, PRUNE_MAILS, now_at)
+                let keep = retention::Keep { history_days: settings.history_days, key_days: settings.key_days };
+                retention::prune(tx, keep, from, PRUNE_MAILS, now_at)
             })
             .await?;
         total.emptied += step.emptied;
         total.forgotten += step.forgotten;
-        if step == retention::Pruned::default() {
-            api.changed(&[Topic::History, Topic::Duplicates]);
-            return Ok(total);
-        }
+        after = step.next;
     }
+    api.changed(&[Topic::History, Topic::Duplicates]);
+    Ok(total)
 }
 
 impl From<verify::Broken> for Broken {

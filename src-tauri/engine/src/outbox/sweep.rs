@@ -134,12 +134,10 @@ async fn daily(kernel: &Kernel) -> Result<(), StoreError> {
     let copied = kernel.store.read_for_copy(move |read| backup::copy_daily(read, &database, now_at)).await;
     // What is forgotten makes room for the next copy, so it does not wait for this one.
     let settings = kernel.configuration().await?.settings.clone();
-    loop {
-        let (history_days, key_days) = (settings.history_days, settings.key_days);
-        let pruned = kernel.store.write(move |tx| retention::prune(tx, history_days, key_days, BATCH, now_at)).await?;
-        if pruned == retention::Pruned::default() {
-            break;
-        }
+    let keep = retention::Keep { history_days: settings.history_days, key_days: settings.key_days };
+    let mut after = Some(0);
+    while let Some(from) = after {
+        after = kernel.store.write(move |tx| retention::prune(tx, keep, from, BATCH, now_at)).await?.next;
     }
     kernel.changed(&[Topic::History]);
     copied.map(|_| ())

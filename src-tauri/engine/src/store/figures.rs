@@ -244,8 +244,8 @@ pub struct LastSeen {
 /// [`StoreError`] of the query.
 pub fn last_seen(read: Read<'_>, account_id: &AccountId) -> Result<LastSeen, StoreError> {
     let mut mail = read.prepare(
-        "SELECT processed_at FROM processed_messages WHERE account_id = ?1 AND first_verdict <> 'baseline'
-         ORDER BY id DESC LIMIT 1",
+        "SELECT processed_at FROM processed_messages INDEXED BY processed_messages_account
+         WHERE account_id = ?1 AND first_verdict <> 'baseline' ORDER BY id DESC LIMIT 1",
     )?;
     let mail_at = mail.query_row([account_id.as_str()], |row| row.get(0)).optional()?;
     let mut check = read.prepare(
@@ -262,9 +262,15 @@ pub fn last_seen(read: Read<'_>, account_id: &AccountId) -> Result<LastSeen, Sto
 /// [`StoreError`] of the query.
 pub fn unfinished_of(read: Read<'_>, account_id: &AccountId) -> Result<Vec<DispatchKey>, StoreError> {
     let mut statement = read.prepare(
-        "SELECT n.dispatch_key FROM notification_outbox n
-         JOIN notification_operations o USING (operation_key) JOIN processed_messages m USING (message_key)
-         WHERE n.status IN ('pending', 'uncertain', 'dead') AND m.account_id = ?1",
+        "SELECT n.dispatch_key FROM (
+             SELECT dispatch_key, operation_key FROM notification_outbox INDEXED BY notification_outbox_due
+             WHERE status = 'pending'
+             UNION ALL SELECT dispatch_key, operation_key FROM notification_outbox
+             INDEXED BY notification_outbox_uncertain WHERE status = 'uncertain'
+             UNION ALL SELECT dispatch_key, operation_key FROM notification_outbox INDEXED BY notification_outbox_dead
+             WHERE status = 'dead') n
+         CROSS JOIN notification_operations o USING (operation_key) CROSS JOIN processed_messages m USING (message_key)
+         WHERE m.account_id = ?1",
     )?;
     let rows = statement.query_map([account_id.as_str()], |row| row.get(0).map(DispatchKey))?;
     Ok(rows.collect::<Result<_, _>>()?)

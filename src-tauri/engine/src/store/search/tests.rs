@@ -206,12 +206,13 @@ async fn what_is_forgotten_is_not_found_and_its_number_may_be_another_mails() {
     bench.mail("a1", "ada", "Old words", DAY_MS, "notify", "new").await;
     bench.mail("b2", "bob", "Old sender", DAY_MS, "notify", "new").await;
     bench.index(10).await;
-    let emptied = bench.store.write(|tx| retention::prune(tx, 10, 400, 100, 100 * DAY_MS)).await.unwrap();
+    let keep = retention::Keep { history_days: 10, key_days: 400 };
+    let emptied = bench.store.write(move |tx| retention::prune(tx, keep, 0, 100, 100 * DAY_MS)).await.unwrap();
     assert_eq!(emptied.emptied, 2);
     bench.check(text("bob@"), &["b2"]).await;
     bench.run("UPDATE processed_messages SET from_address = NULL WHERE message_key = 'b2'").await;
     bench.check(text("bob"), &[]).await;
-    let forgotten = bench.store.write(|tx| retention::prune(tx, 10, 400, 100, 500 * DAY_MS)).await.unwrap();
+    let forgotten = bench.store.write(move |tx| retention::prune(tx, keep, 0, 100, 500 * DAY_MS)).await.unwrap();
     assert_eq!(forgotten.forgotten, 2);
     for round in ["before the index knows", "after"] {
         assert_eq!(bench.found(&text("old"), Listed::History, None, 9).await, [""; 0], "{round}");

@@ -163,10 +163,11 @@ pub fn next_release_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
 pub fn end_held_of(tx: Tx<'_>, account_id: &AccountId, reason: &str, now_at: i64) -> Result<usize, StoreError> {
     Ok(tx
         .prepare(
-            "UPDATE notification_operations
+            "UPDATE notification_operations INDEXED BY notification_operations_held
              SET status = 'completed', decision = 'silent', reason = ?2, held_until = NULL, completed_at = ?3
-             WHERE status = 'held' AND message_key IN
-                 (SELECT message_key FROM processed_messages WHERE account_id = ?1)",
+             WHERE status = 'held' AND EXISTS
+                 (SELECT 1 FROM processed_messages m
+                  WHERE m.message_key = notification_operations.message_key AND m.account_id = ?1)",
         )?
         .execute((account_id.as_str(), reason, now_at))?)
 }

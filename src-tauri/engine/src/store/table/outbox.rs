@@ -255,12 +255,14 @@ pub fn list(read: Read<'_>, operation: &OperationKey) -> Result<Vec<OutboxRow>, 
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn list_to_rescue(read: Read<'_>, run: &str, now_at: i64) -> Result<Vec<OutboxRow>, StoreError> {
-    let pattern = format!("{run}.");
-    list_where(
-        read,
-        "status = 'processing' AND (lease_until <= ?1 OR substr(lease_token, 1, length(?2)) <> ?2) ORDER BY id",
-        (now_at, pattern),
-    )
+    // Asked after each settle: without the index SQLite walks along all that was ever sent, for the order.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM notification_outbox INDEXED BY notification_outbox_leased
+         WHERE status = 'processing' AND (lease_until <= ?1 OR substr(lease_token, 1, length(?2)) <> ?2) ORDER BY id"
+    );
+    let mut statement = read.prepare(&sql)?;
+    let rows = statement.query_map((now_at, format!("{run}.")), from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Uncertain notifications of a destination that are to be asked about, at most `limit`.
@@ -288,8 +290,10 @@ pub fn list_attention(read: Read<'_>, before: Option<i64>, limit: i64) -> Result
     let limit = if limit <= 0 { -1 } else { limit };
     let before = before.unwrap_or(i64::MAX);
     let sql = format!(
-        "SELECT {COLUMNS} FROM notification_outbox WHERE status = 'dead' AND id < ?1
-         UNION ALL SELECT {COLUMNS} FROM notification_outbox WHERE status = 'uncertain' AND id < ?1
+        "SELECT {COLUMNS} FROM notification_outbox INDEXED BY notification_outbox_dead
+         WHERE status = 'dead' AND id < ?1
+         UNION ALL SELECT {COLUMNS} FROM notification_outbox INDEXED BY notification_outbox_unknown
+         WHERE status = 'uncertain' AND id < ?1
          ORDER BY id DESC LIMIT ?2"
     );
     let mut statement = read.prepare(&sql)?;
@@ -302,11 +306,21 @@ pub fn list_attention(read: Read<'_>, before: Option<i64>, limit: i64) -> Result
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn list_unfinished_of(read: Read<'_>, destination: &DestinationId) -> Result<Vec<OutboxRow>, StoreError> {
-    list_where(
-        read,
-        "status IN ('pending', 'uncertain', 'dead') AND destination_id = ?1 ORDER BY id",
-        [destination.as_str()],
-    )
+    let of = |status: &str, index: &str| {
+        format!(
+            "SELECT {COLUMNS} FROM notification_outbox INDEXED BY {index}
+             WHERE status = '{status}' AND destination_id = ?1"
+        )
+    };
+    let sql = format!(
+        "{} UNION ALL {} UNION ALL {} ORDER BY id",
+        of("pending", "notification_outbox_due"),
+        of("uncertain", "notification_outbox_uncertain"),
+        of("dead", "notification_outbox_dead")
+    );
+    let mut statement = read.prepare(&sql)?;
+    let rows = statement.query_map([destination.as_str()], from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Pending notifications whose `due_at` lies further ahead than the wait that was set: the clock was put back.

@@ -32,9 +32,10 @@ pub fn set(tx: Tx<'_>, until_at: Option<i64>) -> Result<(), StoreError> {
 /// [`StoreError`] of the statement.
 pub fn hold_until(tx: Tx<'_>, account_id: &AccountId, reason: &str, until_at: i64) -> Result<(), StoreError> {
     tx.prepare(
-        "UPDATE notification_operations SET held_until = ?3
-         WHERE status = 'held' AND reason = ?2 AND message_key IN
-             (SELECT message_key FROM processed_messages WHERE account_id = ?1)",
+        "UPDATE notification_operations INDEXED BY notification_operations_held SET held_until = ?3
+         WHERE status = 'held' AND reason = ?2 AND EXISTS
+             (SELECT 1 FROM processed_messages m
+              WHERE m.message_key = notification_operations.message_key AND m.account_id = ?1)",
     )?
     .execute((account_id.as_str(), reason, until_at))?;
     Ok(())
