@@ -73,6 +73,11 @@ pub(crate) fn syncs_ms(folder: &Path) -> Vec<f64> {
     took
 }
 
+/// A number from the environment, for shorter runs.
+pub(crate) fn setting(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// A duration in ms.
 pub(crate) fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0

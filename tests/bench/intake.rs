@@ -13,8 +13,9 @@ use ringonce_engine::model::ids::{AccountId, DestinationId, MailboxId};
 use ringonce_engine::model::mailbox::{FolderCursor, Mailbox, SpecialUse};
 use ringonce_engine::model::message::{BodyFacts, MailFacts, SentAt};
 use ringonce_engine::model::sighting::{CursorMove, Intent, ProviderId, Report, Sighting, Verdict};
-use ringonce_engine::store::Store;
 use ringonce_engine::store::table::{destination, mailbox};
+use ringonce_engine::store::{FILE_NAME, Store};
+use rusqlite::Connection;
 
 use crate::baseline;
 use crate::figures::{self, Processor, median};
@@ -29,10 +30,11 @@ const ROUNDS: usize = 3;
 
 const NOW_AT: i64 = 1_767_225_600_000;
 
-/// Prints the table. `RINGONCE_BENCH_MAILS` and `RINGONCE_BENCH_ROUNDS` make it shorter, for a profiler.
+/// Prints the table. `RINGONCE_BENCH_MAILS` and `RINGONCE_BENCH_ROUNDS` make it shorter, for a profiler; with
+/// `RINGONCE_BENCH_LISTS=0` the tables lack what only the lists of the window need, so that one sees what that costs.
 pub(crate) fn print() {
-    let mails = setting("RINGONCE_BENCH_MAILS", MAILS);
-    let rounds = setting("RINGONCE_BENCH_ROUNDS", ROUNDS);
+    let mails = figures::setting("RINGONCE_BENCH_MAILS", MAILS);
+    let rounds = figures::setting("RINGONCE_BENCH_ROUNDS", ROUNDS);
     println!("Intake: {mails} sightings, one destination, synchronous=FULL; the middle of {rounds} rounds");
     let rounds: Vec<Round> = (0..rounds).map(|_| round(mails)).collect();
     println!("{:<44} {:>10} {:>8} {:>9} {:>9} {:>9}", "", "a second", "of bare", "us writer", "us others", "us waits");
@@ -78,10 +80,6 @@ struct Step {
     waits_us: f64,
 }
 
-fn setting(name: &str, usual: usize) -> usize {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
-
 /// One round in a new data folder.
 fn round(mails: usize) -> Round {
     let folder = figures::scratch();
@@ -118,6 +116,10 @@ async fn timed(mails: usize, work: impl Future<Output = ()>) -> Step {
 }
 
 async fn open(folder: &Path) -> Kernel {
+    if figures::setting("RINGONCE_BENCH_LISTS", 1) == 0 {
+        drop(Store::open(folder, NOW_AT).expect("a new data folder opens"));
+        drop_lists(&folder.join(FILE_NAME));
+    }
     let store = Store::open(folder, NOW_AT).expect("a new data folder opens");
     let kernel = Kernel::new(store, Clock::system());
     let in_job = kernel.clone();
@@ -129,6 +131,17 @@ async fn open(folder: &Path) -> Kernel {
     });
     configured.await.expect("it can be configured");
     kernel
+}
+
+fn drop_lists(database: &Path) {
+    let connection = Connection::open(database).expect("nobody has it open");
+    let list = "SELECT 'DROP ' || type || ' ' || name FROM sqlite_schema WHERE type = 'trigger' OR name IN
+        ('processed_messages_listed', 'processed_messages_listed_at', 'processed_messages_repeated',
+         'processed_messages_account', 'notification_outbox_unknown')";
+    let mut statement = connection.prepare(list).expect("it is SQL");
+    let rows = statement.query_map([], |row| row.get(0)).expect("it is a list");
+    let drops: Vec<String> = rows.map(|row| row.expect("a text")).collect();
+    connection.execute_batch(&drops.join(";")).expect("they are there");
 }
 
 async fn in_pages(kernel: &Kernel, path: &'static str, mails: usize, expected: Verdict) {
@@ -201,7 +214,7 @@ fn phone() -> Destination {
 }
 
 /// A mail as a server with GUIDs reports it.
-fn sighting(number: usize, path: &str) -> Sighting {
+pub(crate) fn sighting(number: usize, path: &str) -> Sighting {
     let account_id = owner().account_id;
     let uid = u32::try_from(number + 1).expect("a UID has 32 bits");
     let delivery_key = match path {

@@ -11,18 +11,25 @@
 mod app;
 mod baseline;
 mod figures;
+mod filled;
 mod intake;
 mod latency;
 mod memory;
 mod process;
+mod scale;
 
 use std::process::ExitCode;
 
 /// A table by its name.
 type Table = (&'static str, fn());
 
-const TABLES: [Table; 4] =
-    [("latency", latency::print), ("memory", memory::print), ("intake", intake::print), ("app", app::print)];
+const TABLES: [Table; 5] = [
+    ("latency", latency::print),
+    ("memory", memory::print),
+    ("intake", intake::print),
+    ("scale", scale::print),
+    ("app", app::print),
+];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();
