@@ -7,7 +7,7 @@ use crate::outbox::status::Event;
 use crate::store::Tx;
 use crate::store::error::StoreError;
 use crate::store::table::outbox::OutboxRow;
-use crate::store::table::{attempt, outbox};
+use crate::store::table::{attempt, lease};
 
 /// Takes back what dead runs held, and what this run held longer than its lease unless a call is still in hand.
 ///
@@ -15,7 +15,7 @@ use crate::store::table::{attempt, outbox};
 /// [`StoreError`] of a statement.
 pub fn rescue(tx: Tx<'_>, kernel: &Kernel) -> Result<After, StoreError> {
     let mut all = After::default();
-    for row in outbox::list_to_rescue(*tx, &kernel.run, kernel.now())? {
+    for row in lease::list_to_rescue(*tx, &kernel.run, kernel.now())? {
         if row.lease_token.as_ref().is_some_and(|token| kernel.is_in_hand(token)) {
             continue;
         }

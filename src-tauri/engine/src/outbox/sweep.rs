@@ -13,7 +13,7 @@ use crate::outbox::lane::wait_until;
 use crate::outbox::settle::After;
 use crate::outbox::{expire, rescue, route};
 use crate::store::error::StoreError;
-use crate::store::table::{expiry, ladder, operation, outbox};
+use crate::store::table::{expiry, ladder, lease, operation, outbox};
 use crate::store::{Tx, backup, retention, search};
 
 /// Rows of one kind handled in one transaction.
@@ -87,12 +87,12 @@ pub async fn once(kernel: &Kernel) -> Result<Duration, StoreError> {
 }
 
 fn next_at(read: crate::store::Read<'_>, run: &str, now_at: i64) -> Result<Option<i64>, StoreError> {
-    let rescue_at = outbox::list_to_rescue(read, run, now_at)?.is_empty().then_some(()).map_or(Some(now_at), |()| None);
+    let rescue_at = lease::list_to_rescue(read, run, now_at)?.is_empty().then_some(()).map_or(Some(now_at), |()| None);
     let candidates = [
         rescue_at,
         operation::next_release_at(read)?,
         ladder::next_due_at(read)?.filter(|at| *at != outbox::NEVER_AT),
-        outbox::next_lease_end_at(read)?,
+        lease::next_lease_end_at(read)?,
         expiry::next_at(read)?,
     ];
     Ok(candidates.into_iter().flatten().min())

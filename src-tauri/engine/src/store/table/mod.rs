@@ -9,6 +9,7 @@ pub mod expiry;
 pub mod folder;
 pub mod identity;
 pub mod ladder;
+pub mod lease;
 pub mod mail_action;
 pub mod mailbox;
 pub mod message;

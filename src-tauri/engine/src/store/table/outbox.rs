@@ -234,12 +234,7 @@ pub fn get(read: Read<'_>, key: &DispatchKey) -> Result<Option<OutboxRow>, Store
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn by_prefix(read: Read<'_>, prefix: &str) -> Result<Vec<OutboxRow>, StoreError> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM notification_outbox WHERE dispatch_key >= ?1 AND dispatch_key < ?1 || 'g' LIMIT 2"
-    );
-    let mut statement = read.prepare(&sql)?;
-    let rows = statement.query_map([prefix], from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    list_where(read, "dispatch_key >= ?1 AND dispatch_key < ?1 || 'g' LIMIT 2", [prefix])
 }
 
 /// The notifications of an operation, first decided first.
@@ -248,21 +243,6 @@ pub fn by_prefix(read: Read<'_>, prefix: &str) -> Result<Vec<OutboxRow>, StoreEr
 /// [`StoreError`] of the query.
 pub fn list(read: Read<'_>, operation: &OperationKey) -> Result<Vec<OutboxRow>, StoreError> {
     list_where(read, "operation_key = ?1 ORDER BY id", [operation.as_str()])
-}
-
-/// Notifications held by a sender whose lease is over, or that is not of this run.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub fn list_to_rescue(read: Read<'_>, run: &str, now_at: i64) -> Result<Vec<OutboxRow>, StoreError> {
-    // Asked after each settle: without the index SQLite walks along all that was ever sent, for the order.
-    let sql = format!(
-        "SELECT {COLUMNS} FROM notification_outbox INDEXED BY notification_outbox_leased
-         WHERE status = 'processing' AND (lease_until <= ?1 OR substr(lease_token, 1, length(?2)) <> ?2) ORDER BY id"
-    );
-    let mut statement = read.prepare(&sql)?;
-    let rows = statement.query_map((now_at, format!("{run}.")), from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Uncertain notifications of a destination that are to be asked about, at most `limit`.
@@ -306,21 +286,13 @@ pub fn list_attention(read: Read<'_>, before: Option<i64>, limit: i64) -> Result
 /// # Errors
 /// [`StoreError`] of the query.
 pub fn list_unfinished_of(read: Read<'_>, destination: &DestinationId) -> Result<Vec<OutboxRow>, StoreError> {
-    let of = |status: &str, index: &str| {
-        format!(
-            "SELECT {COLUMNS} FROM notification_outbox INDEXED BY {index}
-             WHERE status = '{status}' AND destination_id = ?1"
-        )
-    };
-    let sql = format!(
-        "{} UNION ALL {} UNION ALL {} ORDER BY id",
-        of("pending", "notification_outbox_due"),
-        of("uncertain", "notification_outbox_uncertain"),
-        of("dead", "notification_outbox_dead")
-    );
-    let mut statement = read.prepare(&sql)?;
-    let rows = statement.query_map([destination.as_str()], from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = Vec::new();
+    for (status, index) in [("pending", "due"), ("uncertain", "uncertain"), ("dead", "dead")] {
+        let (by, of) = (format!("INDEXED BY notification_outbox_{index}"), destination.as_str());
+        rows.extend(list_by(read, &by, &format!("status = '{status}' AND destination_id = ?1"), [of])?);
+    }
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
 }
 
 /// Pending notifications whose `due_at` lies further ahead than the wait that was set: the clock was put back.
@@ -362,21 +334,21 @@ pub fn next_reconcile_at(read: Read<'_>, destination: &DestinationId) -> Result<
     Ok(statement.query_row((destination.as_str(), NEVER_AT), |row| row.get(0))?)
 }
 
-/// When the next lease ends.
-///
-/// # Errors
-/// [`StoreError`] of the query.
-pub fn next_lease_end_at(read: Read<'_>) -> Result<Option<i64>, StoreError> {
-    let mut statement = read.prepare("SELECT min(lease_until) FROM notification_outbox WHERE status = 'processing'")?;
-    Ok(statement.query_row([], |row| row.get(0))?)
-}
-
 pub(super) fn list_where(
     read: Read<'_>,
     condition: &str,
     params: impl rusqlite::Params,
 ) -> Result<Vec<OutboxRow>, StoreError> {
-    let mut statement = read.prepare(&format!("SELECT {COLUMNS} FROM notification_outbox WHERE {condition}"))?;
+    list_by(read, "", condition, params)
+}
+
+pub(super) fn list_by(
+    read: Read<'_>,
+    by: &str,
+    condition: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<OutboxRow>, StoreError> {
+    let mut statement = read.prepare(&format!("SELECT {COLUMNS} FROM notification_outbox {by} WHERE {condition}"))?;
     let rows = statement.query_map(params, from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
