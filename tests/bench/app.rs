@@ -63,6 +63,8 @@ impl Desk {
         let panel = Panel::start(&bus);
         let mut program = latency::program(folder.path());
         screen.take_in(&mut program);
+        // What is said when it is closed for the first time would wait for an answer.
+        program.ok(&["settings", "set", "ui.told_of_closing", "true"], "");
         let users: Vec<_> = (0..MAILBOXES).map(|_| dovecot.fresh_user()).collect();
         for user in &users {
             program.add_mailbox(&dovecot, user, &[]);
