@@ -49,6 +49,8 @@ struct Desk {
     program: Program,
     panel: Panel,
     screen: Screen,
+    /// How many colours the screen has without a window: its ground is a pattern.
+    bare: usize,
     users: Vec<User>,
     dovecot: Dovecot,
     _phone: Phone,
@@ -70,7 +72,8 @@ impl Desk {
             program.add_mailbox(&dovecot, user, &[]);
         }
         let phone = Phone::add(&program, Class::A);
-        Self { program, panel, screen, users, dovecot, _phone: phone, _folder: folder }
+        let bare = screen.colours();
+        Self { program, panel, screen, bare, users, dovecot, _phone: phone, _folder: folder }
     }
 
     /// How long each start takes in ms.
@@ -163,7 +166,7 @@ impl Desk {
     }
 
     fn wait_empty(&self) {
-        wait::until("the screen is empty", LIMIT, || self.screen.colours() == 1);
+        wait::until("the screen is empty", LIMIT, || self.screen.colours() == self.bare);
     }
 
     fn is_drawn(&self) -> bool {
