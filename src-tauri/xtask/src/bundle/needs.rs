@@ -12,7 +12,9 @@ pub(super) fn for_deb(programs: &[PathBuf]) -> Result<Vec<String>, Failure> {
     // It wants to be called in a source package.
     let folder = programs.first().ok_or("Nothing is packed")?.with_file_name("shlibdeps");
     fs::create_dir_all(folder.join("debian"))
-        .and_then(|()| fs::write(folder.join("debian/control"), "Source: ringonce\n\nPackage: ringonce\n"))
+        .and_then(|()| {
+            fs::write(folder.join("debian/control"), "Source: ringonce\n\nPackage: ringonce\nArchitecture: any\n")
+        })
         .map_err(|error| format!("{} cannot be written: {error}", folder.display()))?;
     let said = output(Command::new("dpkg-shlibdeps").current_dir(&folder).arg("-O").args(programs))?;
     let packages = depends(&said);
