@@ -62,7 +62,7 @@ async fn a_program_of_the_owner_is_run_only_once_the_owner_allowed_it() {
         wait::until("the owner is asked", LIMIT, || !desk.desktop.screen().windows(asked).is_empty());
         assert!(!ran.exists(), "nothing runs before");
         let dialog = desk.desktop.screen().windows(asked).remove(0);
-        let key = if allowed { "alt+a" } else { "Escape" };
+        let key = if allowed { "Return" } else { "Escape" };
         let _ = desk.desktop.screen().xdotool(&["windowactivate", "--sync", &dialog, "key", key]);
         window.see(if allowed { "It took the test." } else { "A value does not fit." }).await;
     }
