@@ -130,11 +130,10 @@ describe('where something stands in the way', () => {
 
   it('a desktop without a tray is spoken of once, and on General for good', async () => {
     const says = /This desktop shows no tray icon\./;
-    window.localStorage.clear();
     const { user } = await open('status', 'notray');
     await screen.findByText(says);
     await user.click(await button('Close'));
-    expect(screen.queryByText(says)).toBeNull();
+    await waitFor(() => expect(screen.queryByText(says)).toBeNull());
     window.location.hash = '#/general';
     await screen.findByText(says);
     window.location.hash = '#/status';

@@ -76,6 +76,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { key: "ui.theme", default: "system", form: Form::OneOf(&["system", "light", "dark"]) },
     switch("ui.start_at_login", "true"),
     switch("ui.told_of_closing", "false"),
+    switch("ui.told_of_no_tray", "false"),
 ];
 
 /// The settings in force, typed.

@@ -234,6 +234,8 @@ export const settings = (): SettingView[] => [
   setting('ui.language', 'system'),
   setting('ui.theme', 'system'),
   setting('ui.start_at_login', 'true'),
+  setting('ui.told_of_closing', 'false'),
+  setting('ui.told_of_no_tray', 'false'),
   setting('desktop.sound', 'true'),
   setting('desktop.respect_do_not_disturb', 'true'),
 ];
