@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::Failure;
 use crate::bundle::check::list;
 use crate::bundle::output;
+use crate::cargo::check as succeed;
 use crate::setup::is_root;
 
 const PACKAGE: &str = "ringonce";
@@ -80,7 +81,9 @@ fn start(home: &Path) -> Result<(), Failure> {
         command.env("DISPLAY", format!(":{display}")).env("DBUS_SESSION_BUS_ADDRESS", &address);
         command
     };
-    output(on_screen("gtk-launch").arg("ringonce"))?;
+    // What it starts keeps its outputs: nobody waits for their end.
+    let mut launch = on_screen("gtk-launch");
+    succeed(launch.arg("ringonce").stdout(Stdio::null()).stderr(Stdio::null()), "gtk-launch ringonce")?;
     let shown = || output(on_screen("xdotool").args(["search", "--onlyvisible", "--class", "^ringonce-app$"])).ok();
     let opened = wait("a window appears", || shown().is_some_and(|ids| !ids.trim().is_empty()));
     let said = opened.and_then(|()| output(on_screen(PROGRAM).args(["status", "--json"])));
