@@ -1,6 +1,6 @@
 //! The tray icon: shows how everything is doing, and takes what its owner clicks.
 //!
-//! What it shows is in [`face`]; how this system shows it, in [`linux`]: an [`linux::Item`] that is given faces and
+//! What it shows is in [`mod@face`]; how this system shows it, in [`linux`]: an [`linux::Item`] that is given faces and
 //! sends [`Action`]s. It is refreshed when the engine says that something changed.
 
 mod face;
