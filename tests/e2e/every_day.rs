@@ -66,6 +66,8 @@ async fn a_program_that_dies_is_started_again_and_nothing_is_lost() {
     let before = desk.resident();
     desk.program.ingest(&mailbox, &[], Mail::new("Before the crash").bytes());
     receiver.wait_taken(1, LIMIT);
+    // Before its answer is written down nobody could say whether it arrived, and the owner would be told of that.
+    desk.program.settle();
     signal(before, "KILL");
     window.press("History").await;
     window.see("Before the crash").await;
