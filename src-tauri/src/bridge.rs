@@ -11,7 +11,7 @@ use ringonce_engine::rpc::client::Client;
 use ringonce_engine::rpc::reach::running;
 use serde_json::{Value, json};
 use tauri::{AppHandle, State};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::{asking, links};
 
@@ -20,11 +20,18 @@ const IDLE_MAX: usize = 4;
 /// A window that opens asks before the resident program listens.
 const FIND_WAIT: Duration = Duration::from_secs(25);
 
+/// A window that goes is not held up by a program that hangs.
+const LEAVE_WAIT: Duration = Duration::from_secs(1);
+
 /// The way to the resident program. A call takes a connection of its own, so that a slow one holds up no other.
 pub(crate) struct Bridge {
     data_dir: PathBuf,
     idle: Mutex<Vec<Client>>,
     state: watch::Sender<Known>,
+    /// The window is about to go.
+    pub(crate) closing: Notify,
+    /// The resident program knows that it goes.
+    pub(crate) closed: Notify,
 }
 
 /// What is known of the resident program.
@@ -38,7 +45,13 @@ enum Known {
 impl Bridge {
     /// Nothing is known yet of the program on that folder.
     pub(crate) fn new(data_dir: PathBuf) -> Self {
-        Self { data_dir, idle: Mutex::default(), state: watch::Sender::new(Known::Nothing) }
+        Self {
+            data_dir,
+            idle: Mutex::default(),
+            state: watch::Sender::new(Known::Nothing),
+            closing: Notify::new(),
+            closed: Notify::new(),
+        }
     }
 
     /// It listens.
@@ -50,6 +63,12 @@ impl Bridge {
     pub(crate) fn lost(&self, fault: Fault) {
         self.idle().clear();
         self.state.send_replace(Known::Lost(fault));
+    }
+
+    /// Tells the resident program that the window goes; does not wait for one that does not answer.
+    pub(crate) async fn leave(&self) {
+        self.closing.notify_one();
+        let _ = tokio::time::timeout(LEAVE_WAIT, self.closed.notified()).await;
     }
 
     /// Calls a method of the engine.

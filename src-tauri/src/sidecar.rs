@@ -59,6 +59,7 @@ pub(crate) async fn run(app: AppHandle, data_dir: PathBuf, attached: Option<Clie
         };
         match ended {
             Ended::OnPurpose => return app.exit(0),
+            Ended::Closing => return,
             Ended::Lost(fault) => {
                 app.state::<Bridge>().lost(fault);
                 // What is shown is out of date now, and asking says why.
@@ -71,14 +72,25 @@ pub(crate) async fn run(app: AppHandle, data_dir: PathBuf, attached: Option<Clie
 
 enum Ended {
     OnPurpose,
+    Closing,
     Lost(Fault),
 }
 
 async fn hear(app: &AppHandle, mut client: Client) -> Ended {
     app.state::<Bridge>().found();
     changed(app, &all_topics());
+    let bridge = app.state::<Bridge>();
     loop {
-        match client.event(EVENT_WAIT).await {
+        let event = tokio::select! {
+            event = client.event(EVENT_WAIT) => event,
+            () = bridge.closing.notified() => {
+                // Whoever asks for a window from now on gets another one.
+                client.leave().await;
+                bridge.closed.notify_one();
+                return Ended::Closing;
+            }
+        };
+        match event {
             Ok(Some(Event::Changed { topics })) => changed(app, &topics),
             Ok(Some(Event::Open { place })) => window::raise(app, &Place::parse(place.as_deref())),
             Ok(Some(Event::Bye)) => return Ended::OnPurpose,

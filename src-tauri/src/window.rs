@@ -1,6 +1,7 @@
 //! The one window: its size, and the place in it that is shown.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, Window, WindowEvent};
 
@@ -9,6 +10,8 @@ use crate::bridge::Bridge;
 
 /// Where WebKit keeps its cache, in the data folder: what the owner removes with it is all there is.
 const CACHE: &str = "window";
+/// The window is about to close.
+static CLOSING: AtomicBool = AtomicBool::new(false);
 /// Its label; the permissions name it.
 const LABEL: &str = "main";
 
@@ -50,9 +53,15 @@ pub(crate) fn open(app: &AppHandle, place: &Place, data_dir: &Path) -> tauri::Re
 pub(crate) fn on_event(window: &Window, event: &WindowEvent) {
     let WindowEvent::CloseRequested { api, .. } = event else { return };
     api.prevent_close();
+    // Pressed once more while that is being said.
+    if CLOSING.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let window = window.clone();
     tauri::async_runtime::spawn(async move {
-        asking::closing(window.app_handle(), &window.state::<Bridge>()).await;
+        let bridge = window.state::<Bridge>();
+        asking::closing(window.app_handle(), &bridge).await;
+        bridge.leave().await;
         if let Err(error) = window.destroy() {
             say(&error);
         }

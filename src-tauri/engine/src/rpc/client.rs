@@ -73,6 +73,17 @@ impl Client {
         tokio::time::timeout(limit, next).await.map_or(Ok(None), |event| event.map(Some))
     }
 
+    /// Leaves, and waits until the program knows: from then on nothing is sent here that would be lost.
+    pub async fn leave(mut self) {
+        // Where the connection is broken already, the program knows.
+        let _ = tokio::time::timeout(RPC_WRITE_WAIT, async {
+            if self.write.shutdown().await.is_ok() {
+                while self.line().await.is_ok() {}
+            }
+        })
+        .await;
+    }
+
     async fn line(&mut self) -> Result<String, Fault> {
         match self.lines.next().await {
             Some(Ok(line)) => Ok(line),
