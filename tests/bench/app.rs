@@ -170,7 +170,7 @@ impl Desk {
     }
 
     fn is_drawn(&self) -> bool {
-        self.screen.colours() >= DRAWN_COLOURS
+        self.screen.colours() >= self.bare + DRAWN_COLOURS
     }
 }
 
