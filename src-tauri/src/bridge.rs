@@ -19,7 +19,6 @@ use crate::{asking, links};
 const IDLE_MAX: usize = 4;
 /// A window that opens asks before the resident program listens.
 const FIND_WAIT: Duration = Duration::from_secs(25);
-
 /// A window that goes is not held up by a program that hangs.
 const LEAVE_WAIT: Duration = Duration::from_secs(1);
 

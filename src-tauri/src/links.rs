@@ -1,47 +1,22 @@
-//! Addresses that belong into the owner's browser.
+//! Addresses that belong into the owner's browser or mail program.
 
 use ringonce_engine::model::error::{Fault, FaultCode};
-use url::Url;
+use ringonce_engine::model::link;
 
-/// Opens a web address in the system's browser.
+/// Opens a link with what the owner chose for it. It is started without a shell, and not waited for.
 ///
 /// # Errors
-/// `invalid` for anything but `https`; `unreachable`, where no browser starts.
+/// `invalid` for what is no link that may be opened; `unreachable`, where nothing opens it.
 pub(crate) fn open(text: &str) -> Result<(), Fault> {
-    let url = check(text)?;
-    // Started without a shell, and not waited for.
+    let refused = |code, cause: String, next_step| Fault::new(code, "The page was not opened", cause, next_step);
+    let url = link::parse(text).ok_or_else(|| {
+        refused(FaultCode::Invalid, "the address is not one to be opened".to_owned(), "please report this".to_owned())
+    })?;
     open::that_detached(url.as_str()).map_err(|error| {
-        Fault::new(
+        refused(
             FaultCode::Unreachable,
-            "The page was not opened",
-            format!("no browser could be started ({error})"),
+            format!("no program could be started for it ({error})"),
             format!("open {url} yourself"),
         )
     })
-}
-
-fn check(text: &str) -> Result<Url, Fault> {
-    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.has_host());
-    url.ok_or_else(|| {
-        Fault::new(
-            FaultCode::Invalid,
-            "The page was not opened",
-            "the address is not one of the web (https)",
-            "please report this",
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_https_is_opened() {
-        assert_eq!(check("https://example.org/a?b#c").unwrap().as_str(), "https://example.org/a?b#c");
-        for bad in ["", "http://example.org", "file:///etc/passwd", "javascript:alert(1)", "https:", "-x", "mailto:a@b"]
-        {
-            assert_eq!(check(bad).unwrap_err().code, FaultCode::Invalid, "{bad}");
-        }
-    }
 }

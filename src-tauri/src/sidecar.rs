@@ -53,7 +53,9 @@ pub(crate) async fn run(app: AppHandle, data_dir: PathBuf, attached: Option<Clie
         let ended = match client.take() {
             Some(client) => hear(&app, client).await,
             None => match connect(&data_dir).await {
-                Ok(client) => hear(&app, client).await,
+                Ok(Some(client)) => hear(&app, client).await,
+                // Another window was quicker; it came to the front.
+                Ok(None) => Ended::OnPurpose,
                 Err(fault) => Ended::Lost(fault),
             },
         };
@@ -77,9 +79,9 @@ enum Ended {
 }
 
 async fn hear(app: &AppHandle, mut client: Client) -> Ended {
-    app.state::<Bridge>().found();
-    changed(app, &all_topics());
     let bridge = app.state::<Bridge>();
+    bridge.found();
+    changed(app, &all_topics());
     loop {
         let event = tokio::select! {
             event = client.event(EVENT_WAIT) => event,
@@ -110,16 +112,16 @@ fn changed(app: &AppHandle, topics: &[String]) {
     }
 }
 
-/// Finds the program that runs on the data folder, or starts it.
-async fn connect(data_dir: &Path) -> Result<Client, Fault> {
-    if let Some(client) = listening(data_dir).await? {
-        return Ok(client);
+/// Finds the program that runs on the data folder, or starts it; `None`: another window is attached to it.
+async fn connect(data_dir: &Path) -> Result<Option<Client>, Fault> {
+    if let Some((client, attached)) = listening(data_dir).await? {
+        return Ok(ours(client, attached));
     }
     let mut started = start(data_dir)?;
     let until = tokio::time::Instant::now() + START_WAIT;
     while tokio::time::Instant::now() < until {
-        if let Some(client) = listening(data_dir).await? {
-            return Ok(client);
+        if let Some((client, attached)) = listening(data_dir).await? {
+            return Ok(ours(client, attached));
         }
         if let Ok(Some(status)) = started.try_wait()
             && !status.success()
@@ -131,16 +133,14 @@ async fn connect(data_dir: &Path) -> Result<Client, Fault> {
     Err(not_started("it does not answer"))
 }
 
-async fn listening(data_dir: &Path) -> Result<Option<Client>, Fault> {
+fn ours(client: Client, attached: Attached) -> Option<Client> {
+    matches!(attached, Attached::Here).then_some(client)
+}
+
+async fn listening(data_dir: &Path) -> Result<Option<(Client, Attached)>, Fault> {
     let Some(mut client) = running(data_dir).await else { return Ok(None) };
     match attach(&mut client, None).await {
-        Ok(Attached::Here) => Ok(Some(client)),
-        Ok(Attached::Elsewhere) => Err(Fault::new(
-            FaultCode::Conflict,
-            "This window shows nothing",
-            "another window of Ringonce is open",
-            "use that one",
-        )),
+        Ok(attached) => Ok(Some((client, attached))),
         // It is just starting or stopping.
         Err(fault) if fault.code == FaultCode::NotRunning => Ok(None),
         Err(fault) => Err(fault),
@@ -158,9 +158,6 @@ fn start(data_dir: &Path) -> Result<std::process::Child, Fault> {
 
 /// `ringonce` lies beside this program.
 fn program() -> Result<PathBuf, Fault> {
-    if let Some(program) = env::var_os("RINGONCE_PROGRAM") {
-        return Ok(program.into());
-    }
     let us = env::current_exe().map_err(|error| not_started(&error.to_string()))?;
     Ok(us.with_file_name(format!("ringonce{}", env::consts::EXE_SUFFIX)))
 }

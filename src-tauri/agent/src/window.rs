@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use ringonce_engine::api::window::{Asked, Windows};
 use ringonce_engine::model::error::{Fault, FaultCode};
+use ringonce_engine::supervise::windows::{Asked, Windows};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until};
 

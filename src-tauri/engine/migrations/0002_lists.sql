@@ -6,11 +6,20 @@ ALTER TABLE rules ADD COLUMN off INTEGER NOT NULL DEFAULT 0 CHECK (off IN (0, 1)
 CREATE INDEX processed_messages_listed ON processed_messages (id) WHERE first_verdict <> 'baseline';
 CREATE INDEX processed_messages_listed_at ON processed_messages (processed_at) WHERE first_verdict <> 'baseline';
 CREATE INDEX processed_messages_repeated ON processed_messages (id) WHERE last_suppressed_at IS NOT NULL;
+-- The newest mail of an account, of those that arrived.
+CREATE INDEX processed_messages_account ON processed_messages (account_id) WHERE first_verdict <> 'baseline';
+
+-- What needs the owner, by number and for each destination.
+DROP INDEX notification_outbox_dead;
+CREATE INDEX notification_outbox_dead ON notification_outbox (id, destination_id) WHERE status = 'dead';
+CREATE INDEX notification_outbox_unknown ON notification_outbox (id) WHERE status = 'uncertain';
 
 -- One document a mail, its number the mail's: the words of sender and subject, and what else a page is narrowed by, as
 -- words of their own (see store/search). It is filled outside the intake, and may be thrown away and made again.
+-- A beginning that is indexed itself is one sorted list; of a longer one all lists that begin so are brought into one
+-- first, which takes the longer the more mails there are.
 CREATE VIRTUAL TABLE mail_words USING fts5 (
-    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3', tokenize = 'ascii'
+    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3 4 5 6 7 8 9 10 11 12', tokenize = 'ascii'
 );
 
 -- Mails up to this number are in the index, but for those that changed since.
@@ -23,7 +32,8 @@ CREATE TABLE search_stale (
     id INTEGER PRIMARY KEY
 ) STRICT;
 
--- Whatever changes what a document says, in whatever way, makes it stale.
+-- Whatever changes what a document says makes it stale. Notifications come with their action, but for those of a takeover
+-- (outbox/route.rs), which says so itself: a trigger would cost every intake.
 CREATE TRIGGER search_mail_changed
 AFTER UPDATE OF from_address, from_name, subject, last_suppressed_at ON processed_messages
 WHEN new.id <= (SELECT done_id FROM search_progress)
@@ -50,12 +60,14 @@ BEGIN
     ON CONFLICT (id) DO NOTHING;
 END;
 
-CREATE TRIGGER search_notification_added
-AFTER INSERT ON notification_outbox
+-- An action that comes later than the mail: the owner asked to be told again.
+CREATE TRIGGER search_action_added
+AFTER INSERT ON notification_operations
+WHEN new.action <> 'notify_owner:v1'
 BEGIN
     INSERT INTO search_stale (id)
-    SELECT m.id FROM notification_operations o JOIN processed_messages m ON m.message_key = o.message_key
-    WHERE o.operation_key = new.operation_key AND m.id <= (SELECT done_id FROM search_progress)
+    SELECT m.id FROM processed_messages m
+    WHERE m.message_key = new.message_key AND m.id <= (SELECT done_id FROM search_progress)
     ON CONFLICT (id) DO NOTHING;
 END;
 

@@ -1,7 +1,7 @@
 //! Routes: a fallback takes over with a row of its own, the slow ladder begins again at the primary, who is covered
 //! is cancelled, and refused credentials stop the destination.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::outbox::{LIMIT, attempt, attempts, notification, operation_status, wait_status};
 use crate::support::http_peer::{HttpPeer, Mode};
@@ -42,7 +42,11 @@ fn the_fallback_takes_over_with_a_row_of_its_own() {
     primary.set(Mode::status(503));
     let mut running = program.start_headless();
     let put = program.ingest(&mailbox, &[], Mail::new("By the second").bytes());
+    primary.wait_writes(1, LIMIT);
+    let found = |filter: Value| program.call("history.list", filter)[0]["message_key"].clone();
+    assert_eq!(found(json!({"text": "second"})), put["message_key"], "it is in the search index now");
     let taken = fallback.wait_taken(1, LIMIT);
+    assert_eq!(found(json!({"destination": "fallback"})), put["message_key"], "found by whom it is told now");
     program.settle();
     let [failed, told] = ["primary", "fallback"].map(|name| notification(&program, &put["message_key"], name));
     assert_ne!(failed["dispatch_key"], told["dispatch_key"], "another recipient, another key");

@@ -1,5 +1,6 @@
 //! What an owner sets up first, by the command line: mailboxes, destinations, sources, settings.
 
+use ringonce_engine::rpc::reach;
 use serde_json::Value;
 
 use crate::support::dovecot::{Dovecot, User};
@@ -95,6 +96,16 @@ impl Program {
         let added = self.json(&["source", "add", "webhook", "--mailbox", mailbox]);
         let text = |key: &str| added[key].as_str().unwrap_or_else(|| panic!("no {key}: {added}")).to_owned();
         WebhookCaller::new(&text("url"), &text("secret"))
+    }
+
+    /// What the running program answers to a call, as the window makes it.
+    #[track_caller]
+    pub fn call(&self, method: &str, params: Value) -> Value {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut client = reach::running(self.data_dir()).await.expect("the program runs");
+            client.call(method, params).await.unwrap_or_else(|fault| panic!("{method}: {fault}"))
+        })
     }
 
     /// Puts a mail in as if a source had reported it; what came of it.

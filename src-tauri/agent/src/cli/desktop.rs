@@ -8,7 +8,6 @@ use ringonce_engine::rpc::client::Client;
 use ringonce_engine::rpc::lock::prepare;
 use ringonce_engine::rpc::reach::running;
 use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::autostart::Autostart;
 use crate::cli::failure::{Done, Failure};
@@ -46,34 +45,18 @@ pub(crate) async fn run(global: &Global, background: bool) -> Done {
 
 /// What is done while the engine works.
 async fn desk(resident: &Resident, data_dir: &Path, background: bool, autostart: Autostart) -> Done {
-    let windows = resident.api.windows();
+    let windows = resident.engine.live().windows();
     let first = async {
         if !background && let Err(fault) = windows.open(None).await {
             tracing::error!("{fault}");
         }
     };
-    // What was pressed on a notification and has no link of its own is shown in the window.
-    let mut places = resident.engine.live().places();
-    let pressed = async {
-        loop {
-            match places.recv().await {
-                Ok(place) => {
-                    if let Err(fault) = windows.open(Some(place)).await {
-                        tracing::error!("{fault}");
-                    }
-                }
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
-            }
-        }
-    };
     let (api, kernel) = (&resident.api, resident.engine.kernel());
     tokio::join!(
         Keeper::new(windows.clone(), data_dir).run(),
-        tray::run(api, kernel, resident.stop_token()),
+        tray::run(api, kernel, windows, resident.stop_token()),
         autostart.keep(kernel),
         first,
-        pressed,
     );
     Ok(())
 }

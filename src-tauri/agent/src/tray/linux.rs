@@ -2,7 +2,7 @@
 
 use ksni::menu::{MenuItem, StandardItem, SubMenu};
 use ksni::{Category, Handle, OfflineReason, Status, ToolTip, Tray, TrayMethods as _};
-use ringonce_engine::api::window::{TrayState, Windows};
+use ringonce_engine::supervise::windows::{TrayState, Windows};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::tray::Action;

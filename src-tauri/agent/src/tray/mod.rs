@@ -15,11 +15,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ringonce_engine::api::view::Nothing;
 use ringonce_engine::api::watch::{self, PauseParams};
-use ringonce_engine::api::window::TrayState;
 use ringonce_engine::api::{Api, status};
 use ringonce_engine::kernel::Kernel;
 use ringonce_engine::model::error::Fault;
 use ringonce_engine::model::topic::Topic;
+use ringonce_engine::supervise::windows::{TrayState, Windows};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -54,14 +54,17 @@ pub(crate) enum Action {
 }
 
 /// Shows the tray icon until this is dropped; `stop` is cancelled when the owner quits.
-pub(crate) async fn run(api: &Api, kernel: &Kernel, stop: &CancellationToken) {
+pub(crate) async fn run(api: &Api, kernel: &Kernel, windows: &Windows, stop: &CancellationToken) {
     let (actions, mut clicked) = unbounded_channel();
     let mut topics = kernel.topics.subscribe();
-    let mut seen = api.windows().tray();
+    let mut seen = windows.tray();
     let mut panel = Panel::default();
     let mut item: Option<Item> = None;
     loop {
-        refresh(api, kernel, &actions, &mut item, panel.ink()).await;
+        match face(api, kernel).await {
+            Ok(face) => show(&mut item, face, panel.ink(), &actions, windows).await,
+            Err(fault) => tracing::warn!("The tray is not refreshed: {fault}"),
+        }
         let clicked = tokio::select! {
             action = clicked.recv() => Some(action.unwrap_or(Action::Quit)),
             () = concerning(&mut topics) => {
@@ -79,7 +82,7 @@ pub(crate) async fn run(api: &Api, kernel: &Kernel, stop: &CancellationToken) {
         };
         match clicked {
             Some(Action::Quit) => break,
-            Some(action) => act(api, action).await,
+            Some(action) => act(api, windows, action).await,
             None => {}
         }
     }
@@ -90,18 +93,14 @@ pub(crate) async fn run(api: &Api, kernel: &Kernel, stop: &CancellationToken) {
     stop.cancel();
 }
 
-async fn refresh(api: &Api, kernel: &Kernel, actions: &UnboundedSender<Action>, item: &mut Option<Item>, ink: Ink) {
-    let face = match face(api, kernel).await {
-        Ok(face) => face,
-        Err(fault) => return tracing::warn!("The tray is not refreshed: {fault}"),
-    };
+async fn show(item: &mut Option<Item>, face: Face, ink: Ink, actions: &UnboundedSender<Action>, windows: &Windows) {
     match item {
         Some(item) => item.show(face, ink).await,
-        None => match Item::new(face, ink, actions.clone(), api.windows().clone()).await {
+        None => match Item::new(face, ink, actions.clone(), windows.clone()).await {
             Ok(new) => *item = Some(new),
             Err(error) => {
                 tracing::warn!("There is no tray icon: {error}");
-                api.windows().set_tray(TrayState::NoHost);
+                windows.set_tray(TrayState::NoHost);
             }
         },
     }
@@ -113,10 +112,10 @@ async fn face(api: &Api, kernel: &Kernel) -> Result<Face, Fault> {
     Ok(Face::of(&status, words, Timestamp::now(), &TimeZone::system()))
 }
 
-async fn act(api: &Api, action: Action) {
+async fn act(api: &Api, windows: &Windows, action: Action) {
     let done = match action {
-        Action::Open => api.windows().open(None).await,
-        Action::Attention => api.windows().open(Some(ATTENTION.to_owned())).await,
+        Action::Open => windows.open(None).await,
+        Action::Attention => windows.open(Some(ATTENTION.to_owned())).await,
         Action::CheckNow => watch::check_now(api, Nothing {}).await.map(|_| ()),
         Action::Pause(minutes) => watch::pause(api, PauseParams { minutes }).await.map(|_| ()),
         Action::Resume => watch::resume(api, Nothing {}).await.map(|_| ()),

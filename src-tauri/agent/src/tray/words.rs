@@ -6,6 +6,7 @@ use ringonce_engine::words::Language;
 type Counted = [&'static str; 3];
 
 /// Everything the tray says. `{…}` is filled in.
+#[derive(PartialEq)]
 pub(crate) struct Words {
     language: Language,
     pub(crate) check_now: &'static str,

@@ -47,7 +47,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::window::Windows;
 use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::model::error::{Fault, FaultCode};
@@ -71,7 +70,6 @@ pub struct Api {
     secrets: Arc<KeptSecrets>,
     clock: Clock,
     live: Option<Live>,
-    windows: Windows,
 }
 
 impl Api {
@@ -79,7 +77,7 @@ impl Api {
     #[must_use]
     pub fn new(kernel: Kernel, secrets: Arc<KeptSecrets>, live: Option<Live>) -> Self {
         let (readers, clock) = (kernel.store.readers(), kernel.clock.clone());
-        Self { readers, clock, kernel: Some(kernel), secrets, live, windows: Windows::default() }
+        Self { readers, clock, kernel: Some(kernel), secrets, live }
     }
 
     /// Over a data folder on which nothing runs and whose lock the caller holds: what is configured and looked at is
@@ -103,8 +101,7 @@ impl Api {
         let Some(readers) = Store::look(data_dir)?.map(Arc::new) else { return Ok(None) };
         let stored = Readers::read(Arc::clone(&readers), setting::list).await?;
         let secrets = Arc::new(KeptSecrets::new(stored.get(SETTING).map(String::as_str), secrets)?);
-        let (clock, windows) = (Clock::system(), Windows::default());
-        Ok(Some(Self { readers, kernel: None, secrets, clock, live: None, windows }))
+        Ok(Some(Self { readers, kernel: None, secrets, clock: Clock::system(), live: None }))
     }
 
     /// Calls a method by its name.
@@ -133,12 +130,6 @@ impl Api {
     #[must_use]
     pub fn live(&self) -> Option<&Live> {
         self.live.as_ref()
-    }
-
-    /// The window that is attached, and the way to one.
-    #[must_use]
-    pub fn windows(&self) -> &Windows {
-        &self.windows
     }
 
     async fn read<T, F>(&self, query: F) -> Result<T, Fault>

@@ -11,7 +11,6 @@ use crate::limits::PAGE_ROWS_MAX;
 use crate::model::destination::Route;
 use crate::model::error::Fault;
 use crate::model::ids::RouteId;
-use crate::model::mailbox::DEMO_MAILBOX;
 use crate::model::sighting::{Intent, Verdict};
 use crate::payload::SELF_MAILBOX;
 use crate::store::Read;
@@ -130,7 +129,7 @@ fn checked_last(last: u32) -> Result<i64, Fault> {
 
 fn try_all(read: Read<'_>, rulebook: &Rulebook, last: i64, now_at: i64) -> Result<Vec<TryRow>, StoreError> {
     let mails = message::list(read, None, last, false)?.into_iter();
-    let of_owner = mails.filter(|mail| ![SELF_MAILBOX, DEMO_MAILBOX].contains(&mail.mailbox_id.as_str()));
+    let of_owner = mails.filter(|mail| mail.mailbox_id.as_str() != SELF_MAILBOX && !mail.mailbox_id.is_demo());
     of_owner.map(|mail| try_on(read, mail, rulebook, now_at)).collect()
 }
 

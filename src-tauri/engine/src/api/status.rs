@@ -9,12 +9,12 @@ use crate::api::alarms::AlarmRow;
 use crate::api::destination::DestinationStatus;
 use crate::api::mailbox::{MailboxStatus, MailboxView};
 use crate::api::view::{Nothing, time};
-use crate::api::window::TrayState;
 use crate::kernel::day_of;
 use crate::model::error::Fault;
 use crate::store::figures::{self, counts, to_do};
 use crate::store::table::day;
 use crate::supervise::live::Live;
+use crate::supervise::windows::TrayState;
 
 /// State of a mailbox that was checked and whose next event will be heard.
 const WATCHING: &str = "watching";
@@ -59,7 +59,8 @@ pub struct Status {
     pub keychain_error: Option<String>,
     /// Whether the owner sees a tray icon.
     #[serde(default)]
-    pub tray: TrayState,
+    #[cfg_attr(feature = "types", ts(as = "crate::api::types::TrayState"))]
+    pub tray: String,
 }
 
 /// What is to be done for a destination.
@@ -122,7 +123,7 @@ pub async fn get(api: &Api, _: Nothing) -> Result<Status, Fault> {
         paused_until: crate::api::watch::paused_until(api).await?.map(time),
         offline_since: offline_since.map(time),
         keychain_error: api.secrets.trouble(),
-        tray: *api.windows().tray().borrow(),
+        tray: api.live().map_or(TrayState::None, |live| *live.windows().tray().borrow()).as_str().to_owned(),
     })
 }
 

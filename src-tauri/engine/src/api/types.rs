@@ -22,6 +22,7 @@ use crate::model::sighting::Verdict as D;
 use crate::model::topic::Topic as Changed;
 use crate::source::imap::providers::SignIn;
 use crate::source::{HealthState as H, Method as M};
+use crate::supervise::windows::TrayState as Tray;
 
 const HEAD: &str = "/**
  * What the engine and the window say to each other. Generated from the engine's `api` by `cargo xtask types`; change
@@ -81,6 +82,8 @@ texts! {
         H::Paused.as_str(),
         "stopped",
     ];
+    /// Whether the owner sees a tray icon.
+    TrayState = [Tray::Shown, Tray::NoHost, Tray::None].map(Tray::as_str);
     /// How a source hears of mail.
     WatchMethod = [M::Idle, M::Poll, M::Push, M::None].map(M::as_str);
     /// Protection of an IMAP connection.

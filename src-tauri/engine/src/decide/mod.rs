@@ -7,7 +7,7 @@ pub mod digest;
 pub mod reason;
 
 use crate::limits::{AWAIT_MAIL_MS, GATHER_MS};
-use crate::model::destination::{Destination, Route};
+use crate::model::destination::{Destination, Route, THIS_COMPUTER};
 use crate::model::ids::{AccountId, DestinationId, RouteId};
 use crate::model::mailbox::SpecialUse;
 use crate::model::message::MailFacts;
@@ -44,9 +44,6 @@ pub struct Seen<'a> {
     /// INTERNALDATE, else first seen.
     pub received_at: i64,
 }
-
-/// The kind of the destinations that are this computer.
-const THIS_COMPUTER: &str = "desktop";
 
 /// Decides about one mail.
 #[must_use]

@@ -10,8 +10,7 @@ use crate::intake::{Prepared, Taken};
 use crate::kernel::{Configured, Kernel};
 use crate::limits::GATHER_MS;
 use crate::model::happening::Event;
-use crate::model::ids::{MailboxId, MessageKey, OperationKey};
-use crate::model::mailbox::DEMO_MAILBOX;
+use crate::model::ids::{MessageKey, OperationKey};
 use crate::model::notification::OperationStatus;
 use crate::model::occasion::Occasion;
 use crate::model::repeat::MATCHED_BY_CONTENT;
@@ -56,7 +55,7 @@ impl<'a> Intake<'a> {
     pub(super) fn take(&mut self, one: &Prepared) -> Result<Taken, StoreError> {
         let sighting = &one.sighting;
         // Of a demo that was ended nothing is left, so nothing of it may come in late.
-        if is_demo(&sighting.mailbox_id) && self.configured.demo.as_ref() != Some(&sighting.account_id) {
+        if sighting.mailbox_id.is_demo() && self.configured.demo.as_ref() != Some(&sighting.account_id) {
             return Err(StoreError::new(StoreErrorKind::Refused, "The demo has ended"));
         }
         let (resolution, rows) = self.resolve(one)?;
@@ -70,7 +69,7 @@ impl<'a> Intake<'a> {
             }
             Resolution::Unknown { collision, keys } => self.seen_first(one, collision, keys)?,
         };
-        if !matches!(sighting.intent, Intent::Baseline) && !is_demo(&sighting.mailbox_id) {
+        if !matches!(sighting.intent, Intent::Baseline) && !sighting.mailbox_id.is_demo() {
             self.day.sightings += 1;
             self.day.duplicates += i64::from(matches!(taken.verdict, Verdict::Duplicate | Verdict::Repeat));
         }
@@ -156,7 +155,7 @@ impl<'a> Intake<'a> {
         let silent = decision.outcome == Outcome::Silent && verdict != Verdict::Baseline;
         if operation::insert(self.tx, &operation)? {
             self.act(&mail, &operation)?;
-            self.day.silent += i64::from(silent && !is_demo(&mail.mailbox_id));
+            self.day.silent += i64::from(silent && !mail.mailbox_id.is_demo());
         }
         let happened = silent.then(|| (Event::Silent, subject(&mail), decision.reason));
         Ok(taken(sighting, verdict, mail.message_key, operation, happened))
@@ -221,7 +220,7 @@ impl<'a> Intake<'a> {
     }
 
     pub(super) fn decide(&self, mail: &MessageRow, intent: Intent, has_reader: bool) -> Decision {
-        if is_demo(&mail.mailbox_id) {
+        if mail.mailbox_id.is_demo() {
             return decide::decide_demo(&self.configured.rulebook);
         }
         let seen = Seen {
@@ -305,10 +304,6 @@ fn already(seen: &resolve::Seen<'_>, known: &Candidates, rows: &[MessageRow]) ->
         return None;
     }
     Some(resolve::resolve(seen, known)).filter(|resolution| matches!(resolution, Resolution::Known { .. }))
-}
-
-fn is_demo(mailbox_id: &MailboxId) -> bool {
-    mailbox_id.as_str() == DEMO_MAILBOX
 }
 
 fn same_by(by: IdentityKind) -> &'static str {

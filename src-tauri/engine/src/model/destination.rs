@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{DestinationId, Recipient, RouteId};
 
+/// The kind of the destinations that are this computer.
+pub const THIS_COMPUTER: &str = "desktop";
+
 /// A configured target of the owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {

@@ -18,7 +18,7 @@ const TEMPLATE_BYTES_MAX: usize = 2000;
 pub fn check_template(template: &str) -> Result<(), &'static str> {
     let wanted = "a link that begins with https:, http:, mid: or message: and has {message_id} in it, after the host";
     // What comes from a mail must not choose whom to call.
-    let [one, other] = ["a@b", "c@d"].map(|id| open_url(&filled(template, id, id)));
+    let [one, other] = ["a@b", "c@d"].map(|id| parse(&filled(template, id, id)));
     let (Some(one), Some(other)) = (one, other) else { return Err(wanted) };
     let same = one.scheme() == other.scheme() && one.host() == other.host() && one.port() == other.port();
     if !same || template.len() > TEMPLATE_BYTES_MAX || !template.contains(MESSAGE_ID) {
@@ -31,15 +31,16 @@ pub fn check_template(template: &str) -> Result<(), &'static str> {
 #[must_use]
 pub fn of_mail(template: &str, message_id: &str, email: &str) -> Option<Url> {
     check_template(template).ok()?;
-    open_url(&filled(template, message_id, email))
+    parse(&filled(template, message_id, email))
 }
 
 fn filled(template: &str, message_id: &str, email: &str) -> String {
     template.replace(EMAIL, &encoded(email)).replace(MESSAGE_ID, &encoded(message_id))
 }
 
-/// A URL that may be given to the system.
-fn open_url(text: &str) -> Option<Url> {
+/// The URL in a text, where it may be given to the system to open.
+#[must_use]
+pub fn parse(text: &str) -> Option<Url> {
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return None;
     }

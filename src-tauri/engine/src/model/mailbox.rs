@@ -28,7 +28,15 @@ impl Mailbox {
     /// Its mail is invented.
     #[must_use]
     pub fn is_demo(&self) -> bool {
-        self.mailbox_id.as_str() == DEMO_MAILBOX
+        self.mailbox_id.is_demo()
+    }
+}
+
+impl MailboxId {
+    /// Its mail is invented.
+    #[must_use]
+    pub fn is_demo(&self) -> bool {
+        self.as_str() == DEMO_MAILBOX
     }
 }
 

@@ -11,6 +11,7 @@ use crate::outbox::status::{self, Event, USED_UP};
 use crate::payload;
 use crate::store::Tx;
 use crate::store::error::StoreError;
+use crate::store::search;
 use crate::store::table::ladder::{self, LadderRow};
 use crate::store::table::outbox::{NEVER_AT, NewRow, OutboxRow};
 use crate::store::table::{alarm, message, operation, outbox};
@@ -108,6 +109,7 @@ fn add(
     let Some(operation) = operation::get(*tx, operation_key)? else { return Ok(false) };
     let Some(mail) = message::get(*tx, &operation.message_key)? else { return Ok(false) };
     let payload = payload::render(&mail, operation_key, destination, language);
+    search::touch(tx, mail.id)?;
     outbox::insert(
         tx,
         &NewRow {

@@ -12,7 +12,6 @@ use crate::kernel::{Configured, Kernel};
 use crate::model::destination::{Destination, PauseReason};
 use crate::model::happening::{self, Happening};
 use crate::model::ids::{DestinationId, DispatchKey, LeaseToken, MailboxId};
-use crate::model::mailbox::DEMO_MAILBOX;
 use crate::model::notification::{AttemptOutcome, ChannelError, Payload, Status};
 use crate::model::topic::Topic;
 use crate::outbox::facts;
@@ -283,7 +282,7 @@ fn of_uncounted(row: &OutboxRow) -> bool {
 
 /// Nobody wrote the owner there: Ringonce itself, or the demo.
 fn is_uncounted(mailbox_id: &MailboxId) -> bool {
-    matches!(mailbox_id.as_str(), payload::SELF_MAILBOX | DEMO_MAILBOX)
+    mailbox_id.as_str() == payload::SELF_MAILBOX || mailbox_id.is_demo()
 }
 
 fn find<'a>(configured: &'a Configured, id: &DestinationId) -> Option<&'a Destination> {

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::api::history::WatchRow;
-use crate::api::window::Attached;
 use crate::limits::{RPC_CALLS_MAX, RPC_CLIENTS_MAX, RPC_REQUEST_BYTES_MAX, RPC_STOP_WAIT, RPC_WRITE_WAIT};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::happening::Happening;
@@ -25,6 +24,7 @@ use crate::model::topic::Topic;
 use crate::net::local::{Listener, socket_path};
 use crate::rpc::lock::DataLock;
 use crate::rpc::{Answer, Event, Request};
+use crate::supervise::windows::Attached;
 
 /// Pause after a failed accept (no file descriptors left, say).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -162,7 +162,7 @@ async fn answer(request: Request, api: &Api) -> Answer {
 
 impl Subscriptions {
     fn subscribe(&mut self, request: &Request, api: &Api) -> Answer {
-        let Some(kernel) = api.running() else {
+        let (Some(kernel), Some(live)) = (api.running(), api.live()) else {
             let fault = Fault::new(FaultCode::Internal, "Nothing is told", "no engine runs", "please report this");
             return Answer { id: request.id, result: None, error: Some(fault.into()) };
         };
@@ -170,7 +170,7 @@ impl Subscriptions {
         match request.method.as_str() {
             "watch" => self.happened = Some(kernel.happened.subscribe()),
             "window" => {
-                self.window = self.window.take().or_else(|| api.windows().attach());
+                self.window = self.window.take().or_else(|| live.windows().attach());
                 result = serde_json::json!({ "first": self.window.is_some() });
             }
             _ => self.topics = Some(kernel.topics.subscribe()),
@@ -366,7 +366,7 @@ mod tests {
         })
         .await;
         assert_eq!(window.event(LIMIT).await.unwrap(), Some(Event::Bye), "it stopped on purpose");
-        let free = running.api.windows().attach();
+        let free = running.api.live().unwrap().windows().attach();
         assert!(free.is_some(), "whoever is gone is the window no more");
     }
 

@@ -16,7 +16,6 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_core.sql"),
     include_str!("../../migrations/0002_lists.sql"),
     include_str!("../../migrations/0003_mark_read.sql"),
-    include_str!("../../migrations/0004_flat.sql"),
 ];
 
 /// Older SQLite has a WAL reset bug that can lose committed pages (fixed in 3.51.3).

@@ -97,10 +97,9 @@ impl Watch {
     async fn look(&mut self) -> Result<(), StoreError> {
         let kernel = self.supervisor.kernel.clone();
         let now_at = kernel.now();
-        let stored = kernel.store.read(move |read| stored(read, now_at)).await?;
+        let mut stored = kernel.store.read(move |read| stored(read, now_at)).await?;
         let configured = kernel.configuration().await.unwrap_or_default();
         let settings = configured.settings.clone();
-        let mut stored = stored;
         if configured.paused_at(now_at).is_some() {
             // Nobody looks, as the owner wants it.
             stored.mailboxes.clear();

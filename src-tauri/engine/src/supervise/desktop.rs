@@ -23,8 +23,6 @@ use crate::store::table::{mailbox, message};
 use crate::supervise::Supervisor;
 use crate::supervise::mark_read::mark_read;
 
-/// Opens a link with what the owner chose for it; on every desktop under this name (xdg-utils).
-const OPENER: &str = "xdg-open";
 /// An opener that works this long has found a program, and waits for its end.
 const OPENER_WAIT: Duration = Duration::from_secs(10);
 
@@ -53,9 +51,9 @@ async fn act(supervisor: &Supervisor, pressed: Pressed) {
             }
         },
     };
-    if !done {
-        // Its history says what is known of it, and what failed.
-        supervisor.live.open_place(&history_of(&message_key));
+    // Its history says what is known of it, and what failed.
+    if !done && let Err(fault) = supervisor.live.windows().open(Some(history_of(&message_key))).await {
+        tracing::info!("{fault}");
     }
 }
 
@@ -92,22 +90,27 @@ pub(crate) fn link_of(read: Read<'_>, mail: &MessageRow) -> Result<Option<Url>, 
 
 /// Gives a link to the system: one argument, no shell.
 async fn open_link(link: &Url) -> bool {
-    let mut command = Command::new(OPENER);
-    command.arg(link.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What it starts outlives us.
-    let opened = match command.process_group(0).spawn() {
-        Err(error) => Err(error),
-        Ok(mut child) => match tokio::time::timeout(OPENER_WAIT, child.wait()).await {
-            Ok(ended) => ended.map(|status| status.success()),
-            Err(_) => Ok(true),
-        },
-    };
-    match opened {
-        Ok(true) => return true,
-        Ok(false) => tracing::warn!(scheme = link.scheme(), "Nothing on this computer opens the link to a mail"),
-        Err(error) => tracing::warn!("{OPENER} could not be run: {error}"),
+    for opener in open::commands(link.as_str()) {
+        let name = opener.get_program().to_owned();
+        match run_opener(opener).await {
+            Ok(true) => return true,
+            Ok(false) => tracing::debug!(?name, "It does not open the link to a mail"),
+            Err(error) => tracing::debug!(?name, %error, "It cannot be run"),
+        }
     }
+    tracing::warn!(scheme = link.scheme(), "Nothing on this computer opens the link to a mail");
     false
+}
+
+async fn run_opener(opener: std::process::Command) -> std::io::Result<bool> {
+    let mut command = Command::from(opener);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What it starts outlives us.
+    let mut child = command.process_group(0).spawn()?;
+    match tokio::time::timeout(OPENER_WAIT, child.wait()).await {
+        Ok(ended) => Ok(ended?.success()),
+        Err(_) => Ok(true),
+    }
 }
 
 /// Where the window shows the history of a mail.

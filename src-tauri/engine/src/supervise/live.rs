@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, watch};
 
 use crate::kernel::lock;
 use crate::model::ids::AccountId;
 use crate::source::Health;
-
-/// Places that may wait for whoever opens windows; of more only the last count.
-const PLACES_MAX: usize = 8;
+use crate::supervise::windows::Windows;
 
 /// What a running engine shows and takes. Cheap to clone.
 #[derive(Clone)]
@@ -18,7 +16,7 @@ pub struct Live {
     health: watch::Sender<BTreeMap<String, Health>>,
     readers: Arc<Mutex<HashMap<AccountId, Arc<Notify>>>>,
     woken: watch::Sender<u64>,
-    places: broadcast::Sender<String>,
+    windows: Windows,
     offline_since: watch::Sender<Option<i64>>,
 }
 
@@ -28,7 +26,7 @@ impl Default for Live {
             health: watch::Sender::new(BTreeMap::new()),
             readers: Arc::default(),
             woken: watch::Sender::new(0),
-            places: broadcast::Sender::new(PLACES_MAX),
+            windows: Windows::default(),
             offline_since: watch::Sender::new(None),
         }
     }
@@ -59,17 +57,10 @@ impl Live {
         });
     }
 
-    /// The owner wants to see a place of the window, such as `#/history/KEY`.
-    pub fn open_place(&self, place: &str) {
-        if self.places.send(place.to_owned()).is_err() {
-            tracing::info!("Nobody here opens a window");
-        }
-    }
-
-    /// Places the owner wants to see, for whoever opens windows.
+    /// The window that is attached, and the way to one.
     #[must_use]
-    pub fn places(&self) -> broadcast::Receiver<String> {
-        self.places.subscribe()
+    pub fn windows(&self) -> &Windows {
+        &self.windows
     }
 
     /// The wake-up of an account's reader, the same one over its restarts.

@@ -8,6 +8,7 @@ pub mod mark_read;
 pub mod roster;
 pub mod wake;
 pub mod wanted;
+pub mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -8,12 +8,12 @@ use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::channel::desktop::{self, Manner, Seat};
+use crate::channel::desktop::{Manner, Seat};
 use crate::channel::{self, Channel};
 use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::limits::SECRET_AGAIN_AFTER;
-use crate::model::destination::Destination;
+use crate::model::destination::{Destination, THIS_COMPUTER};
 use crate::model::error::{Fault, FaultCode};
 use crate::model::ids::AccountId;
 use crate::model::mailbox::Mailbox;
@@ -93,7 +93,7 @@ impl Wanted {
             .filter(|destination| destination.paused.is_none())
             .map(|destination| {
                 let edition = kernel.edition_of(destination.id.as_str());
-                let is_here = destination.kind == desktop::KIND.id;
+                let is_here = destination.kind == THIS_COMPUTER;
                 let manner = if is_here { Manner::of(&settings) } else { Manner::default() };
                 let sender = Sender { destination, call_timeout: settings.call_timeout, manner, edition };
                 (sender.destination.id.0.clone(), sender)

@@ -1051,7 +1051,7 @@ export type Today = {
 export type Topic = 'status' | 'history' | 'duplicates' | 'attention' | 'alarms' | 'mailboxes' | 'destinations' | 'sources' | 'routes' | 'rules' | 'settings';
 
 /** Whether the owner sees a tray icon. */
-export type TrayState = "shown" | "no_host" | "none";
+export type TrayState = 'shown' | 'no_host' | 'none';
 
 /** A row of `rule.try`: what rules would do with a mail. */
 export type TryRow = {

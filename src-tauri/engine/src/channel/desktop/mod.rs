@@ -13,13 +13,13 @@ mod text;
 
 use crate::channel::desktop::desk::Desk;
 use crate::channel::{Class, Kind, Limits};
-use crate::model::destination::Policy;
+use crate::model::destination::{Policy, THIS_COMPUTER};
 use crate::model::settings::Settings;
 use crate::words::Language;
 
 /// The channel.
 pub const KIND: Kind = Kind {
-    id: "desktop",
+    id: THIS_COMPUTER,
     name_key: "channel.desktop",
     classify: |_| Class::C,
     window: None,

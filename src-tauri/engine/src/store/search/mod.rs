@@ -252,6 +252,19 @@ pub fn catch_up(tx: Tx<'_>, limit: usize) -> Result<usize, StoreError> {
     Ok(stale.len() + new.len())
 }
 
+/// A mail got another notification: its document is not true any more.
+///
+/// # Errors
+/// [`StoreError`] of the statement.
+pub fn touch(tx: Tx<'_>, id: i64) -> Result<(), StoreError> {
+    tx.prepare(
+        "INSERT INTO search_stale (id) SELECT ?1 WHERE ?1 <= (SELECT done_id FROM search_progress)
+         ON CONFLICT (id) DO NOTHING",
+    )?
+    .execute([id])?;
+    Ok(())
+}
+
 /// Puts the document of a mail in the place of the one it had.
 fn write(tx: Tx<'_>, id: i64) -> Result<(), StoreError> {
     tx.prepare("DELETE FROM mail_words WHERE rowid = ?1")?.execute([id])?;

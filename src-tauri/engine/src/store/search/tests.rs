@@ -152,7 +152,16 @@ async fn whatever_changes_a_mail_changes_what_finds_it() {
     bench.check(text("after"), &["a1"]).await;
     bench.check(text("before"), &[]).await;
     bench.tell("a1", "d1", "pending").await;
+    assert_eq!(bench.index(10).await, 0, "notifications come with their action");
+    bench.store.write(|tx| touch(tx, 1)).await.unwrap();
     bench.check(Query::default().fate(Fate::Sending), &["a1"]).await;
+    bench
+        .run(
+            "INSERT INTO notification_operations (operation_key, message_key, action, status, decision, reason, created_at)
+             VALUES ('again', 'b2', 'notify_owner_again:v1:1', 'processing', 'notify', 'r', 9)",
+        )
+        .await;
+    assert_eq!(bench.index(10).await, 1, "the owner asked to be told again");
     bench.run("UPDATE notification_outbox SET status = 'completed', completed_at = 5").await;
     bench.check(Query::default().fate(Fate::Sending), &[]).await;
     bench.check(Query::default().fate(Fate::Told), &["a1"]).await;
