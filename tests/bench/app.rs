@@ -2,7 +2,6 @@
 //!
 //! The screen is Xvfb, so the window is drawn by the processor: with a graphics card it is sooner there.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ringonce_tests::support::dovecot::{Dovecot, User};
@@ -24,6 +23,7 @@ const IDLE_SECONDS: u64 = 300;
 const IDLE_VARIABLE: &str = "RINGONCE_BENCH_IDLE_SECONDS";
 /// An empty window has one colour; smooth letters have many.
 const DRAWN_COLOURS: usize = 24;
+const TITLE: &str = "Ringonce$";
 const POLL: Duration = Duration::from_millis(1);
 const LIMIT: Duration = secs(60);
 
@@ -149,19 +149,11 @@ impl Desk {
 
     /// As its owner does.
     fn close_window(&self) {
-        let mut keys = Command::new("xdotool");
-        keys.args([
-            "search",
-            "--onlyvisible",
-            "--class",
-            "^ringonce-app$",
-            "windowactivate",
-            "--sync",
-            "key",
-            "alt+F4",
-        ]);
-        let pressed = keys.envs(self.screen.environment()).output().expect("xdotool runs");
-        assert!(pressed.status.success(), "no window to close: {}", String::from_utf8_lossy(&pressed.stderr));
+        // A window that the window manager does not know yet is not closed.
+        wait::until("the window is gone", LIMIT, || {
+            self.screen.close(TITLE);
+            self.screen.windows(TITLE).is_empty()
+        });
         self.wait_empty();
     }
 
